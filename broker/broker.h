@@ -63,34 +63,35 @@ struct broker {
 
 /* Opens everything that needs the host; `options` is borrowed. After this the process confines
  * itself. */
-int broker_open(struct broker *b, const struct options *options, struct err *e) MUST_CHECK;
+int broker_open(struct broker *broker, const struct options *options, struct err *e) MUST_CHECK;
 /* Serves until the agent is gone: 0; or until its facts cannot be delivered: -1. */
-int broker_serve(struct broker *b, struct err *e) MUST_CHECK;
+int broker_serve(struct broker *broker, struct err *e) MUST_CHECK;
 
 /* Asks for exactly `events` from now on: 0 stops watching, EPOLLHUP alone waits for the end and for
  * errors, which are reported whatever else is asked for. -1 with errno. */
-int broker_want(struct broker *b, struct watch *w, uint32_t events);
+int broker_want(struct broker *broker, struct watch *watch, uint32_t events);
 /* Takes a line of facts; NULL: out of memory. Their reader may be slow without stalling anything.
  */
-void broker_say(struct broker *b, json_t *line);
+void broker_say(struct broker *broker, json_t *line);
 
 /* Checks that `fd` is a connected AF_UNIX stream socket made by our own user, and watches it; and
  * its maker as the agent, unless that is in another PID namespace. `to` NULL: the listener
  * comes through it. */
-int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err *e) MUST_CHECK;
+int channel_open(
+	struct broker *broker, int fd, const struct endpoint *to, struct err *e) MUST_CHECK;
 /* Asks the agent's end for requests, or for room for an answer; for its end alone while the dials
  * are used up. */
-void channel_arm(struct channel *c);
+void channel_arm(struct channel *channel);
 /* Makes the next connection's pair. False: there is one, or cannot be. */
-bool channel_prepare(struct broker *b);
+bool channel_prepare(struct broker *broker);
 
 /* Begins to serve `agent_fd`, which it takes in any case: dials the channel's endpoint, or listens
  * to what the client asks for. What cannot be served is refused at once. */
 void connection_begin(struct channel *channel, int agent_fd);
 /* The dialler's answer. */
-void connection_dialed(struct dial *a, int fd, const char *refused);
+void connection_dialed(struct dial *dial, int fd, const char *refused);
 /* Refuses those whose pin was not satisfied in time. INT64_MAX: ends them all, facts included. */
-void connections_sweep(struct broker *b, int64_t now_ms);
+void connections_sweep(struct broker *broker, int64_t now_ms);
 /* Closes the sockets of the one that is over. False: there is none. */
-bool connection_tidy(struct broker *b);
+bool connection_tidy(struct broker *broker);
 #endif

@@ -19,34 +19,36 @@ static bool is_socket(int fd, int option, int want)
 	return getsockopt(fd, SOL_SOCKET, option, &value, &size) == 0 && value == want;
 }
 
-void channel_arm(struct channel *c)
+void channel_arm(struct channel *channel)
 {
-	struct watch *w = c->endpoint ? &c->watch : &c->broker->listener;
-	uint32_t events = c->asked ? EPOLLOUT : c->dialing < DIALS_MAX ? EPOLLIN : EPOLLHUP;
+	struct watch *w = channel->endpoint ? &channel->watch : &channel->broker->listener;
+	uint32_t events = channel->asked                 ? EPOLLOUT
+			  : channel->dialing < DIALS_MAX ? EPOLLIN
+							 : EPOLLHUP;
 	if (w->fd >= 0)
-		broker_want(c->broker, w, events);
+		broker_want(channel->broker, w, events);
 }
 
 /* Other processes may hold these too, and what they hold would stay watched. */
-static void stop_watching(struct broker *b, struct watch *w)
+static void stop_watching(struct broker *broker, struct watch *watch)
 {
-	broker_want(b, w, 0);
-	own_close(&w->fd);
+	broker_want(broker, watch, 0);
+	own_close(&watch->fd);
 }
 
 /* The last channel is the agent's life line: without it connections only finish what they have. */
-static void channel_close(struct channel *c)
+static void channel_close(struct channel *channel)
 {
-	struct broker *b = c->broker;
-	stop_watching(b, &c->watch);
-	if (!c->endpoint)
+	struct broker *b = channel->broker;
+	stop_watching(b, &channel->watch);
+	if (!channel->endpoint)
 		stop_watching(b, &b->listener);
 	if (--b->open_channels == 0)
 		b->wake_at_ms = b->linger_until_ms = clock_monotonic_ms() + LINGER_MS;
 }
 
 /* Reads one request. False: there will be none any more. */
-static bool channel_read(struct channel *c)
+static bool channel_read(struct channel *channel)
 {
 	char byte, control[CMSG_LEN(sizeof(struct ucred))] __attribute__((aligned(8)));
 	struct iovec part = {.iov_base = &byte, .iov_len = 1};
@@ -55,43 +57,45 @@ static bool channel_read(struct channel *c)
 		.msg_control = control,
 		.msg_controllen = sizeof(control)};
 	struct ucred sender = {.uid = (uid_t)-1};
-	ssize_t got = recvmsg(c->watch.fd, &message, 0);
+	ssize_t got = recvmsg(channel->watch.fd, &message, 0);
 	if (got <= 0)
 		return got < 0 && (errno == EAGAIN || errno == EINTR);
 	const struct cmsghdr *first = CMSG_FIRSTHDR(&message);
 	if (first && first->cmsg_type == SCM_CREDENTIALS)
 		memcpy(&sender, CMSG_DATA(first), sizeof(sender));
 	bool ours = sender.uid == geteuid() || (sender.pid == 0 && sender.uid == UID_UNKNOWN);
-	c->honest = ours && !(message.msg_flags & MSG_CTRUNC);
-	return c->asked = true;
+	channel->honest = ours && !(message.msg_flags & MSG_CTRUNC);
+	return channel->asked = true;
 }
 
-bool channel_prepare(struct broker *b)
+bool channel_prepare(struct broker *broker)
 {
-	if (b->pair[0] >= 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, b->pair) < 0)
+	if (broker->pair[0] >= 0 ||
+		socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, broker->pair) < 0)
 		return false;
-	return setsockopt(b->pair[0], SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES}, sizeof(int)) == 0;
+	return setsockopt(broker->pair[0], SOL_SOCKET, SO_SNDBUF, &(int){ROOM_BYTES},
+		       sizeof(int)) == 0;
 }
 
 /* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
  * False with errno: it could not be sent. */
-static bool channel_answer(struct channel *c)
+static bool channel_answer(struct channel *channel)
 {
-	struct broker *b = c->broker;
+	struct broker *b = channel->broker;
 	channel_prepare(b);
-	if (!c->honest || b->pair[0] < 0)
-		return send(c->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
+	if (!channel->honest || b->pair[0] < 0)
+		return send(channel->watch.fd, "", 1, MSG_NOSIGNAL) == 1;
 	AUTO_FD int ours = TAKE_FD(b->pair[0]), theirs = TAKE_FD(b->pair[1]);
-	if (fdpass_send(c->watch.fd, "", 1, &theirs, 1) < 0)
+	if (fdpass_send(channel->watch.fd, "", 1, &theirs, 1) < 0)
 		return false;
-	connection_begin(c, TAKE_FD(ours));
+	connection_begin(channel, TAKE_FD(ours));
 	return true;
 }
 
 /* One request at a time: the loop tells of the next one, and of room for an answer. */
-static void channel_wake(struct watch *w)
+static void channel_wake(struct watch *watch)
 {
-	struct channel *c = w->owner;
+	struct channel *c = watch->owner;
 	bool open = c->asked || channel_read(c);
 	if (open && c->asked) {
 		c->asked = !channel_answer(c);
@@ -105,13 +109,13 @@ static void channel_wake(struct watch *w)
 
 /* A client of the proxy. One that cannot be accepted, for want of descriptors, waits for the next
  * one to come, for a connection to end, or for a sweep: the want may be the whole system's. */
-static void listener_wake(struct watch *w)
+static void listener_wake(struct watch *watch)
 {
-	struct channel *c = w->owner;
-	int fd = accept4(w->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	struct channel *c = watch->owner;
+	int fd = accept4(watch->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		c->broker->wake_at_ms = MIN(c->broker->wake_at_ms, clock_monotonic_ms() + RETRY_MS);
-		broker_want(c->broker, w, EPOLLIN | EPOLLET);
+		broker_want(c->broker, watch, EPOLLIN | EPOLLET);
 		return;
 	}
 	connection_begin(c, fd);
@@ -119,12 +123,12 @@ static void listener_wake(struct watch *w)
 
 /* The listener comes once, after that only the end. Who sends it is not asked: the jail's launcher
  * already is the jail's user, and drops its end before it runs anything. */
-static void lifeline_wake(struct watch *w)
+static void lifeline_wake(struct watch *watch)
 {
-	struct channel *c = w->owner;
+	struct channel *c = watch->owner;
 	char byte;
 	struct fdpass came;
-	ssize_t got = fdpass_receive(w->fd, &byte, 1, &came);
+	ssize_t got = fdpass_receive(watch->fd, &byte, 1, &came);
 	struct watch *listener = &c->broker->listener;
 	bool fits = listener->fd < 0 && came.count == 1 &&
 		    is_socket(came.fds[0], SO_ACCEPTCONN, 1) &&
@@ -139,12 +143,12 @@ static void lifeline_wake(struct watch *w)
 		channel_close(c);
 }
 
-int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err *e)
+int channel_open(struct broker *broker, int fd, const struct endpoint *to, struct err *e)
 {
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 	int vouched = to != NULL;
-	struct channel *c = &b->channels[b->channel_count];
+	struct channel *c = &broker->channels[broker->channel_count];
 	if (!is_socket(fd, SO_DOMAIN, AF_UNIX) || !is_socket(fd, SO_TYPE, SOCK_STREAM))
 		return err_set(e, "descriptor %d is not an AF_UNIX stream socket", fd);
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
@@ -156,16 +160,16 @@ int channel_open(struct broker *b, int fd, const struct endpoint *to, struct err
 			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());
 	*c = (struct channel){
 		.watch = {.fd = fd, .wake = to ? channel_wake : lifeline_wake, .owner = c},
-		.broker = b,
+		.broker = broker,
 		.endpoint = to};
-	if (broker_want(b, &c->watch, EPOLLIN) < 0)
+	if (broker_want(broker, &c->watch, EPOLLIN) < 0)
 		return err_errno(e, "cannot watch descriptor %d", fd);
-	b->channel_count++;
-	b->open_channels++;
+	broker->channel_count++;
+	broker->open_channels++;
 	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
-	if (b->agent.fd < 0 && peer.pid != 0) {
-		b->agent.fd = pidfd_open(peer.pid, 0);
-		if (b->agent.fd < 0 || broker_want(b, &b->agent, EPOLLIN) < 0)
+	if (broker->agent.fd < 0 && peer.pid != 0) {
+		broker->agent.fd = pidfd_open(peer.pid, 0);
+		if (broker->agent.fd < 0 || broker_want(broker, &broker->agent, EPOLLIN) < 0)
 			return err_errno(e, "cannot watch the agent, process %d", peer.pid);
 	}
 	return 0;

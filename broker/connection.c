@@ -53,114 +53,119 @@ struct connection {
 };
 _Static_assert(offsetof(struct connection, dial) == 0, "a dial is its connection");
 
-static void refuse(struct connection *c, const char *why)
+static void refuse(struct connection *connection, const char *why)
 {
-	c->closed = "refused";
-	c->refused = why;
+	connection->closed = "refused";
+	connection->refused = why;
 }
 
 /* --- blocks -------------------------------------------------------------------------------- */
 
-static bool hold(struct side *s)
+static bool hold(struct side *side)
 {
-	if (!s->block)
-		s->block = malloc(BLOCK_BYTES + GROWTH_BYTES);
-	if (s->block && s->start > 0)
-		memmove(s->block, s->block + s->start, s->end - s->start);
-	s->end -= s->start;
-	s->start = 0;
-	return s->block;
+	if (!side->block)
+		side->block = malloc(BLOCK_BYTES + GROWTH_BYTES);
+	if (side->block && side->start > 0)
+		memmove(side->block, side->block + side->start, side->end - side->start);
+	side->end -= side->start;
+	side->start = 0;
+	return side->block;
 }
 
-static void drop(struct side *s)
+static void drop(struct side *side)
 {
-	free(TAKE_PTR(s->block));
-	s->start = s->end = s->approved = 0;
+	free(TAKE_PTR(side->block));
+	side->start = side->end = side->approved = 0;
 }
 
-static bool has_room(const struct side *s)
+static bool has_room(const struct side *side)
 {
-	return !s->ended && !s->shut && s->approved == 0 && s->end - s->start < BLOCK_BYTES;
+	return !side->ended && !side->shut && side->approved == 0 &&
+	       side->end - side->start < BLOCK_BYTES;
 }
 
 /* Nothing can be written to it any more; what it has sent is still read. */
-static void lose_writer(struct side *s)
+static void lose_writer(struct side *side)
 {
-	s->peer->shut = true;
-	drop(s->peer);
-	s->blocked = false;
-	s->owner->ending = s == &s->owner->agent ? "agent" : "reset";
+	side->peer->shut = true;
+	drop(side->peer);
+	side->blocked = false;
+	side->owner->ending = side == &side->owner->agent ? "agent" : "reset";
 }
 
 /* --- where to ------------------------------------------------------------------------------ */
 
 /* Refused at once when it cannot be dialled for. */
-static void dial(struct connection *c, const struct endpoint *endpoint)
+static void dial(struct connection *connection, const struct endpoint *endpoint)
 {
-	c->endpoint = endpoint;
-	pin_init(&c->pin, endpoint);
-	bool started = dialer_start(&c->channel->broker->dialer, &c->dial, endpoint);
-	c->channel->dialing += started;
+	connection->endpoint = endpoint;
+	pin_init(&connection->pin, endpoint);
+	bool started =
+		dialer_start(&connection->channel->broker->dialer, &connection->dial, endpoint);
+	connection->channel->dialing += started;
 	if (!started)
-		refuse(c, REFUSED_DIAL);
+		refuse(connection, REFUSED_DIAL);
 }
 
 /* The operator let this name resolve to private addresses. */
-static bool may_be_near(const struct options *o, const struct host_port *asked)
+static bool may_be_near(const struct options *options, const struct host_port *asked)
 {
-	for (size_t i = 0; i < o->near_count; i++)
-		if (host_name_covers(&o->near[i], asked))
+	for (size_t i = 0; i < options->near_count; i++)
+		if (host_name_covers(&options->near[i], asked))
 			return true;
 	return false;
 }
 
 /* Dials where a client of the proxy wants to go, if that is listed. */
-static void choose(struct connection *c)
+static void choose(struct connection *connection)
 {
-	const struct options *o = c->channel->broker->options;
+	const struct options *o = connection->channel->broker->options;
 	const struct endpoint *rule = NULL;
-	if (endpoint_decode(&c->asked, c->request.target, false, NULL) == 0)
+	if (endpoint_decode(&connection->asked, connection->request.target, false, NULL) == 0)
 		for (size_t i = 0; !rule && i < o->rule_count; i++)
-			rule = host_rule_covers(&o->rules[i].at, &c->asked.at) ? &o->rules[i]
-									       : NULL;
+			rule = host_rule_covers(&o->rules[i].at, &connection->asked.at)
+				       ? &o->rules[i]
+				       : NULL;
 	if (!rule) {
-		refuse(c, REFUSED_LISTED);
+		refuse(connection, REFUSED_LISTED);
 		return;
 	}
-	c->asked.reach = may_be_near(o, &c->asked.at) ? REACH_NEAR : rule->reach;
-	c->asked.sniffed = !c->request.forwards;
-	dial(c, &c->asked);
+	connection->asked.reach = may_be_near(o, &connection->asked.at) ? REACH_NEAR : rule->reach;
+	connection->asked.sniffed = !connection->request.forwards;
+	dial(connection, &connection->asked);
 }
 
 /* Puts the head as the server is to see it where the client's was. */
-static void rewrite_head(struct side *s)
+static void rewrite_head(struct side *side)
 {
 	char head[PROXY_HEAD_BYTES];
-	size_t taken = s->owner->request.bytes;
-	size_t len = proxy_request_forward(s->block + s->start, taken, head);
-	memmove(s->block + len, s->block + s->start + taken, s->end - s->start - taken);
-	memcpy(s->block, head, len);
-	s->end = len + s->end - s->start - taken;
-	s->start = 0;
+	size_t taken = side->owner->request.bytes;
+	size_t len = proxy_request_forward(side->block + side->start, taken, head);
+	memmove(side->block + len, side->block + side->start + taken,
+		side->end - side->start - taken);
+	memcpy(side->block, head, len);
+	side->end = len + side->end - side->start - taken;
+	side->start = 0;
 }
 
 /* Takes the request out of what the client has sent: what follows it is for the endpoint. */
-static void ask(struct connection *c)
+static void ask(struct connection *connection)
 {
-	struct side *s = &c->agent;
+	struct side *s = &connection->agent;
 	enum proxy_step step;
 	do {
-		step = proxy_request_decode(&c->request, s->block + s->start, s->end - s->start);
+		step = proxy_request_decode(
+			&connection->request, s->block + s->start, s->end - s->start);
 		if (step == PROXY_FORWARD)
 			rewrite_head(s);
 		else
-			s->start += c->request.bytes;
+			s->start += connection->request.bytes;
 	} while (step == PROXY_GREET &&
 		 send(s->watch.fd, SOCKS_GREETING, 2, MSG_DONTWAIT | MSG_NOSIGNAL) == 2);
 	if (step == PROXY_CONNECT || step == PROXY_FORWARD)
-		choose(c);
+		choose(connection);
 	else if (step != PROXY_MORE)
-		refuse(c, REFUSED_HOST);
+		refuse(connection, REFUSED_HOST);
 	if (s->start == s->end)
 		drop(s);
 }
@@ -168,227 +173,237 @@ static void ask(struct connection *c)
 /* --- moving bytes -------------------------------------------------------------------------- */
 
 /* True when there may be more to read at once. */
-static bool fill(struct side *s)
+static bool fill(struct side *side)
 {
-	if (!hold(s)) {
-		s->owner->closed = "reset";
+	if (!hold(side)) {
+		side->owner->closed = "reset";
 		return false;
 	}
-	size_t room = BLOCK_BYTES - s->end;
-	ssize_t got = recv(s->watch.fd, s->block + s->end, room, MSG_DONTWAIT);
+	size_t room = BLOCK_BYTES - side->end;
+	ssize_t got = recv(side->watch.fd, side->block + side->end, room, MSG_DONTWAIT);
 	bool failed = got < 0 && errno != EAGAIN && errno != EINTR;
-	s->ended = got == 0 || failed;
-	s->end += got > 0 ? (size_t)got : 0;
+	side->ended = got == 0 || failed;
+	side->end += got > 0 ? (size_t)got : 0;
 	if (failed)
-		lose_writer(s);
-	if (s->end == 0)
-		drop(s);
+		lose_writer(side);
+	if (side->end == 0)
+		drop(side);
 	return got == (ssize_t)room;
 }
 
-static void pass_on(struct side *s)
+static void pass_on(struct side *side)
 {
-	struct side *to = s->peer;
-	int64_t *left = s == &s->owner->agent ? &s->owner->channel->broker->up_left : NULL;
-	size_t want = left && *left < (int64_t)s->approved ? (size_t)*left : s->approved;
+	struct side *to = side->peer;
+	int64_t *left = side == &side->owner->agent ? &side->owner->channel->broker->up_left : NULL;
+	size_t want = left && *left < (int64_t)side->approved ? (size_t)*left : side->approved;
 	if (want == 0) {
-		refuse(s->owner, REFUSED_BUDGET);
+		refuse(side->owner, REFUSED_BUDGET);
 		return;
 	}
-	ssize_t put = send(to->watch.fd, s->block + s->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
+	ssize_t put =
+		send(to->watch.fd, side->block + side->start, want, MSG_DONTWAIT | MSG_NOSIGNAL);
 	to->blocked = put < (ssize_t)want;
 	if (put < 0 && errno != EAGAIN && errno != EINTR)
 		lose_writer(to);
 	size_t sent = put > 0 ? (size_t)put : 0;
-	s->start += sent;
-	s->approved -= sent;
-	s->moved += sent;
+	side->start += sent;
+	side->approved -= sent;
+	side->moved += sent;
 	if (left) {
 		*left -= (int64_t)sent;
-		s->owner->deadline_ms = INT64_MAX; /* what is held now is the next head */
+		side->owner->deadline_ms = INT64_MAX; /* what is held now is the next head */
 	}
-	if (s->start == s->end)
-		drop(s);
+	if (side->start == side->end)
+		drop(side);
 }
 
-static void approve(struct side *s)
+static void approve(struct side *side)
 {
-	struct connection *c = s->owner;
-	size_t offered = s->end - s->start - s->approved;
+	struct connection *c = side->owner;
+	size_t offered = side->end - side->start - side->approved;
 	if (offered == 0)
 		return;
-	char *bytes = s->block + s->start + s->approved;
-	if (s == &c->upstream)
-		s->approved += pin_reply(&c->pin, bytes, offered);
+	char *bytes = side->block + side->start + side->approved;
+	if (side == &c->upstream)
+		side->approved += pin_reply(&c->pin, bytes, offered);
 	else if (c->endpoint)
-		s->approved += pin_take(&c->pin, bytes, offered);
+		side->approved += pin_take(&c->pin, bytes, offered);
 	else
 		ask(c);
 	if (c->pin.refused)
 		refuse(c, c->pin.refused);
 }
 
-static bool move(struct side *s, const struct side *readable)
+static bool move(struct side *side, const struct side *readable)
 {
-	const struct connection *c = s->owner;
-	struct side *to = s->peer;
-	bool more = readable == s && has_room(s) && fill(s);
-	approve(s);
-	while (!c->closed && s->approved > 0 && to->watch.fd >= 0 && !to->blocked)
-		pass_on(s);
-	if (s->ended && !s->shut && s->end == s->start && to->watch.fd >= 0) {
+	const struct connection *c = side->owner;
+	struct side *to = side->peer;
+	bool more = readable == side && has_room(side) && fill(side);
+	approve(side);
+	while (!c->closed && side->approved > 0 && to->watch.fd >= 0 && !to->blocked)
+		pass_on(side);
+	if (side->ended && !side->shut && side->end == side->start && to->watch.fd >= 0) {
 		if (!to->ended || !to->shut) /* else both are closed at once */
 			shutdown(to->watch.fd, SHUT_WR);
-		s->shut = true;
+		side->shut = true;
 	}
 	return more && !c->closed;
 }
 
 /* The agent sent its last byte: what the pin still waits for will not come. */
-static void judge_end(struct connection *c)
+static void judge_end(struct connection *connection)
 {
-	bool holding = c->agent.end > c->agent.start;
-	if (!c->agent.ended || c->agent.approved > 0 || c->closed)
+	bool holding = connection->agent.end > connection->agent.start;
+	if (!connection->agent.ended || connection->agent.approved > 0 || connection->closed)
 		return;
-	if (!c->endpoint || (!holding && pin_holds_all(&c->pin)))
-		c->closed = "agent";
-	else if (holding && c->pin.state != PIN_REPLY)
-		refuse(c, pin_unfinished(&c->pin));
+	if (!connection->endpoint || (!holding && pin_holds_all(&connection->pin)))
+		connection->closed = "agent";
+	else if (holding && connection->pin.state != PIN_REPLY)
+		refuse(connection, pin_unfinished(&connection->pin));
 }
 
 /* --- life ---------------------------------------------------------------------------------- */
 
-static void say(const struct connection *c)
+static void say(const struct connection *connection)
 {
-	broker_say(c->channel->broker,
+	broker_say(connection->channel->broker,
 		json_pack("{s:i, s:s, s:s?, s:I, s:I, s:I, s:s, s:s*, s:o*, s:s*}", "channel",
-			(int)(c->channel - c->channel->broker->channels), "endpoint",
-			c->endpoint ? c->endpoint->at.text : c->request.target, "addr",
-			c->dial.address[0] ? c->dial.address : NULL, "up",
-			(json_int_t)c->agent.moved, "down", (json_int_t)c->upstream.moved, "ms",
-			(json_int_t)(clock_monotonic_ms() - c->started_ms), "close", c->closed,
-			"refused", c->refused, "proxy",
-			c->dial.proxy_status ? json_integer(c->dial.proxy_status) : NULL, "cause",
-			c->dial.cause));
+			(int)(connection->channel - connection->channel->broker->channels),
+			"endpoint",
+			connection->endpoint ? connection->endpoint->at.text
+					     : connection->request.target,
+			"addr", connection->dial.address[0] ? connection->dial.address : NULL, "up",
+			(json_int_t)connection->agent.moved, "down",
+			(json_int_t)connection->upstream.moved, "ms",
+			(json_int_t)(clock_monotonic_ms() - connection->started_ms), "close",
+			connection->closed, "refused", connection->refused, "proxy",
+			connection->dial.proxy_status ? json_integer(connection->dial.proxy_status)
+						      : NULL,
+			"cause", connection->dial.cause));
 }
 
 /* Tells the proxy's client how it went. */
-static bool answer(struct connection *c)
+static bool answer(struct connection *connection)
 {
 	char reply[PROXY_REPLY_BYTES];
-	size_t len = proxy_answer(&c->request, c->refused, reply);
-	return send(c->agent.watch.fd, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)len;
+	size_t len = proxy_answer(&connection->request, connection->refused, reply);
+	return send(connection->agent.watch.fd, reply, len, MSG_DONTWAIT | MSG_NOSIGNAL) ==
+	       (ssize_t)len;
 }
 
 /* Closing a socket with unread bytes sends a reset, which may overtake what was forwarded: after a
  * refusal what the peers sent is read away, so that they see an end. */
-static void close_side(struct connection *c, struct side *s)
+static void close_side(struct connection *connection, struct side *side)
 {
-	int fd = s->watch.fd;
-	for (int i = 0; c->refused && fd >= 0 && hold(s) && i < DRAIN_ROUNDS_MAX; i++)
-		if (recv(fd, s->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
+	int fd = side->watch.fd;
+	for (int i = 0; connection->refused && fd >= 0 && hold(side) && i < DRAIN_ROUNDS_MAX; i++)
+		if (recv(fd, side->block, BLOCK_BYTES, MSG_DONTWAIT) <= 0)
 			break;
-	drop(s);
-	own_close(&s->watch.fd);
+	drop(side);
+	own_close(&side->watch.fd);
 }
 
-static void end(struct connection *c)
+static void end(struct connection *connection)
 {
-	struct broker *b = c->channel->broker;
-	if (c->dial.easy) {
-		dialer_cancel(&b->dialer, TAKE_PTR(c->dial.easy));
-		c->channel->dialing--;
+	struct broker *b = connection->channel->broker;
+	if (connection->dial.easy) {
+		dialer_cancel(&b->dialer, TAKE_PTR(connection->dial.easy));
+		connection->channel->dialing--;
 	}
-	channel_arm(c->channel);
-	if (c->refused && !c->channel->endpoint && c->upstream.watch.fd < 0)
-		answer(c);
+	channel_arm(connection->channel);
+	if (connection->refused && !connection->channel->endpoint &&
+		connection->upstream.watch.fd < 0)
+		answer(connection);
 	if (b->control.fd >= 0)
-		say(c);
-	LIST_REMOVE(c, siblings);
+		say(connection);
+	LIST_REMOVE(connection, siblings);
 	connection_tidy(b);
-	b->over = c;
+	b->over = connection;
 	b->chores = true;
 	/* Nobody waits for the sockets to close once the agent is gone and the server was told; but
 	 * what they have to say is heard no more. */
-	if (!c->agent.hung || c->refused || broker_want(b, &c->agent.watch, 0) < 0 ||
-		broker_want(b, &c->upstream.watch, 0) < 0)
+	if (!connection->agent.hung || connection->refused ||
+		broker_want(b, &connection->agent.watch, 0) < 0 ||
+		broker_want(b, &connection->upstream.watch, 0) < 0)
 		connection_tidy(b);
 }
 
-bool connection_tidy(struct broker *b)
+bool connection_tidy(struct broker *broker)
 {
-	struct connection *c = TAKE_PTR(b->over);
+	struct connection *c = TAKE_PTR(broker->over);
 	if (!c)
 		return false;
 	close_side(c, &c->agent);
 	close_side(c, &c->upstream);
-	b->live_count--;
+	broker->live_count--;
 	free(c);
 	return true;
 }
 
-static void arm(struct side *s, bool reading)
+static void arm(struct side *side, bool reading)
 {
-	struct connection *c = s->owner;
-	uint32_t events =
-		(reading ? EPOLLIN : 0u) | (s->blocked ? EPOLLOUT : 0u) | (s->hung ? 0u : EPOLLHUP);
-	if (!c->closed && s->watch.fd >= 0 &&
-		broker_want(c->channel->broker, &s->watch, events) < 0)
+	struct connection *c = side->owner;
+	uint32_t events = (reading ? EPOLLIN : 0u) | (side->blocked ? EPOLLOUT : 0u) |
+			  (side->hung ? 0u : EPOLLHUP);
+	if (!c->closed && side->watch.fd >= 0 &&
+		broker_want(c->channel->broker, &side->watch, events) < 0)
 		c->closed = "reset";
 }
 
 /* While it is dialled for nothing is read from the agent, nor awaited. A plain request may come
  * whenever the agent has one, but then in one go. A later one's head waits only once the server has
  * taken what is before it. */
-static void settle(struct connection *c)
+static void settle(struct connection *connection)
 {
-	bool held = pin_holds_all(&c->pin);
-	bool next = c->pin.state == PIN_NEXT_HEAD && c->agent.approved == 0;
-	if (c->dial.easy || (c->endpoint && !held && !next))
-		c->deadline_ms = INT64_MAX;
-	else if (c->deadline_ms == INT64_MAX && (c->pin.state != PIN_HEAD || c->agent.end > 0))
-		c->deadline_ms = clock_monotonic_ms() + PIN_TIMEOUT_MS;
-	c->channel->broker->wake_at_ms = MIN(c->channel->broker->wake_at_ms, c->deadline_ms);
-	arm(&c->agent, has_room(&c->agent) && !c->dial.easy);
+	bool held = pin_holds_all(&connection->pin);
+	bool next = connection->pin.state == PIN_NEXT_HEAD && connection->agent.approved == 0;
+	if (connection->dial.easy || (connection->endpoint && !held && !next))
+		connection->deadline_ms = INT64_MAX;
+	else if (connection->deadline_ms == INT64_MAX &&
+		 (connection->pin.state != PIN_HEAD || connection->agent.end > 0))
+		connection->deadline_ms = clock_monotonic_ms() + PIN_TIMEOUT_MS;
+	connection->channel->broker->wake_at_ms =
+		MIN(connection->channel->broker->wake_at_ms, connection->deadline_ms);
+	arm(&connection->agent, has_room(&connection->agent) && !connection->dial.easy);
 	if (!held)
-		arm(&c->upstream, has_room(&c->upstream));
-	if (c->closed)
-		end(c);
+		arm(&connection->upstream, has_room(&connection->upstream));
+	if (connection->closed)
+		end(connection);
 }
 
 /* Downwards first: the server's answer may free what is held. While all is, nothing upstream is
  * watched, so that nothing of it is readable. */
-static void run(struct connection *c, const struct side *readable)
+static void run(struct connection *connection, const struct side *readable)
 {
 	bool more = true;
-	for (int i = 0; more && !c->closed && i < ROUNDS_MAX; i++) {
-		more = move(&c->upstream, readable);
-		if (!c->closed)
-			more |= move(&c->agent, readable);
-		judge_end(c);
-		if (!c->closed && c->agent.shut && c->upstream.shut)
-			c->closed = c->ending;
+	for (int i = 0; more && !connection->closed && i < ROUNDS_MAX; i++) {
+		more = move(&connection->upstream, readable);
+		if (!connection->closed)
+			more |= move(&connection->agent, readable);
+		judge_end(connection);
+		if (!connection->closed && connection->agent.shut && connection->upstream.shut)
+			connection->closed = connection->ending;
 	}
-	settle(c);
+	settle(connection);
 }
 
 /* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
-static void side_wake(struct watch *w)
+static void side_wake(struct watch *watch)
 {
-	struct side *s = w->owner;
-	s->hung |= (w->ready & (EPOLLHUP | EPOLLERR)) != 0;
-	s->blocked &= !(w->ready & EPOLLOUT);
-	if (s == &s->owner->agent && w->ready & EPOLLHUP)
+	struct side *s = watch->owner;
+	s->hung |= (watch->ready & (EPOLLHUP | EPOLLERR)) != 0;
+	s->blocked &= !(watch->ready & EPOLLOUT);
+	if (s == &s->owner->agent && watch->ready & EPOLLHUP)
 		lose_writer(s);
-	run(s->owner, w->ready & ~(uint32_t)EPOLLOUT ? s : NULL);
+	run(s->owner, watch->ready & ~(uint32_t)EPOLLOUT ? s : NULL);
 }
 
 /* What is in use, and what the worst dial may need besides. */
-static bool descriptors_left(const struct broker *b)
+static bool descriptors_left(const struct broker *broker)
 {
-	uint64_t sockets = b->channel_count + 2 * (b->live_count + 1) + FDS_RESERVED;
-	uint64_t dials = FDS_PER_DIAL * (b->dialer.under_way + 1);
-	return b->live_count < CONNECTIONS_MAX && sockets + dials <= b->options->fd_limit;
+	uint64_t sockets = broker->channel_count + 2 * (broker->live_count + 1) + FDS_RESERVED;
+	uint64_t dials = FDS_PER_DIAL * (broker->dialer.under_way + 1);
+	return broker->live_count < CONNECTIONS_MAX && sockets + dials <= broker->options->fd_limit;
 }
 
 void connection_begin(struct channel *channel, int agent_fd)
@@ -417,9 +432,9 @@ void connection_begin(struct channel *channel, int agent_fd)
 	settle(c);
 }
 
-void connection_dialed(struct dial *a, int fd, const char *refused)
+void connection_dialed(struct dial *dial, int fd, const char *refused)
 {
-	struct connection *c = (struct connection *)a;
+	struct connection *c = (struct connection *)dial;
 	c->channel->dialing--;
 	channel_arm(c->channel);
 	c->upstream.watch.fd = fd;
@@ -429,15 +444,15 @@ void connection_dialed(struct dial *a, int fd, const char *refused)
 	run(c, &c->agent);
 }
 
-void connections_sweep(struct broker *b, int64_t now_ms)
+void connections_sweep(struct broker *broker, int64_t now_ms)
 {
 	struct connection *next;
-	if (now_ms < b->wake_at_ms)
+	if (now_ms < broker->wake_at_ms)
 		return;
-	b->wake_at_ms = b->linger_until_ms;
-	if (b->listener.wanted & EPOLLET)
-		channel_arm(b->listener.owner);
-	for (struct connection *c = LIST_FIRST(&b->live); c; c = next) {
+	broker->wake_at_ms = broker->linger_until_ms;
+	if (broker->listener.wanted & EPOLLET)
+		channel_arm(broker->listener.owner);
+	for (struct connection *c = LIST_FIRST(&broker->live); c; c = next) {
 		next = LIST_NEXT(c, siblings);
 		if (now_ms == INT64_MAX)
 			c->closed = "agent";

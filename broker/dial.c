@@ -6,15 +6,15 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 
-bool dialer_prepare(struct dialer *d)
+bool dialer_prepare(struct dialer *dialer)
 {
-	if (d->socket >= 0)
+	if (dialer->socket >= 0)
 		return false;
-	d->socket = socket(d->family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
-	setsockopt(d->socket, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
-	setsockopt(d->socket, IPPROTO_TCP, TCP_KEEPIDLE, &(int){30}, sizeof(int));
-	setsockopt(d->socket, IPPROTO_TCP, TCP_KEEPINTVL, &(int){5}, sizeof(int));
-	return d->socket >= 0;
+	dialer->socket = socket(dialer->family, SOCK_STREAM | SOCK_CLOEXEC, IPPROTO_TCP);
+	setsockopt(dialer->socket, SOL_SOCKET, SO_KEEPALIVE, &(int){1}, sizeof(int));
+	setsockopt(dialer->socket, IPPROTO_TCP, TCP_KEEPIDLE, &(int){30}, sizeof(int));
+	setsockopt(dialer->socket, IPPROTO_TCP, TCP_KEEPINTVL, &(int){5}, sizeof(int));
+	return dialer->socket >= 0;
 }
 
 /* No quick acknowledgement: the one that ends the handshake goes along with the first bytes, so
@@ -45,12 +45,12 @@ static size_t on_header(const char *line, size_t one, size_t len, void *easy)
 	return *line < ' ' && status >= 300 ? 0 : one * len;
 }
 
-void dialer_cancel(struct dialer *d, void *easy)
+void dialer_cancel(struct dialer *dialer, void *easy)
 {
-	curl_multi_remove_handle(d->multi, easy);
-	curl_easy_cleanup(d->spare);
-	d->spare = easy;
-	d->under_way--;
+	curl_multi_remove_handle(dialer->multi, easy);
+	curl_easy_cleanup(dialer->spare);
+	dialer->spare = easy;
+	dialer->under_way--;
 }
 
 static const char *cause_of(CURL *easy, CURLcode result)
@@ -65,12 +65,12 @@ static const char *cause_of(CURL *easy, CURLcode result)
 }
 
 /* Whoever waits for it is answered first, then libcurl is asked to let go. */
-void dialer_turn(struct dialer *d, int fd, int timeout_ms)
+void dialer_turn(struct dialer *dialer, int fd, int timeout_ms)
 {
 	struct curl_waitfd also = {.fd = fd, .events = CURL_WAIT_POLLIN};
 	CURLMsg *message;
-	curl_multi_perform(d->multi, &(int){0});
-	while ((message = curl_multi_info_read(d->multi, &(int){0}))) {
+	curl_multi_perform(dialer->multi, &(int){0});
+	while ((message = curl_multi_info_read(dialer->multi, &(int){0}))) {
 		struct dial *a = NULL;
 		char *address = NULL;
 		int own = -1;
@@ -87,16 +87,17 @@ void dialer_turn(struct dialer *d, int fd, int timeout_ms)
 			a->cause = cause_of(easy, message->data.result);
 		}
 		snprintf(a->address, sizeof(a->address), "%s", address ? address : "");
-		d->done(a, own, a->dropped && !a->tried ? REFUSED_ADDRESS : REFUSED_DIAL);
-		dialer_cancel(d, easy);
+		dialer->done(a, own, a->dropped && !a->tried ? REFUSED_ADDRESS : REFUSED_DIAL);
+		dialer_cancel(dialer, easy);
 	}
-	if (d->under_way > 0)
-		curl_multi_poll(d->multi, &also, 1, timeout_ms, NULL);
+	if (dialer->under_way > 0)
+		curl_multi_poll(dialer->multi, &also, 1, timeout_ms, NULL);
 }
 
-int dialer_open(struct dialer *d, struct err *e)
+int dialer_open(struct dialer *dialer, struct err *e)
 {
-	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK || !(d->multi = curl_multi_init()))
+	if (curl_global_init(CURL_GLOBAL_NOTHING) != CURLE_OK ||
+		!(dialer->multi = curl_multi_init()))
 		return err_set(e, "libcurl cannot be initialised");
 	if (!(curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS))
 		return err_set(e, "this libcurl resolves names without a thread and would stall");
@@ -105,11 +106,11 @@ int dialer_open(struct dialer *d, struct err *e)
 
 /* QUICK_EXIT: without it libcurl waits, on this thread, for a resolver that is stuck. A model may
  * be silent for minutes: dead peers are found by keepalive, not by short idle limits. */
-static bool configure(CURL *easy, struct dial *a, const char *proxy)
+static bool configure(CURL *easy, struct dial *dial, const char *proxy)
 {
-	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, a->endpoint->at.text);
+	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, dial->endpoint->at.text);
 	bad |= curl_easy_setopt(easy, CURLOPT_DEFAULT_PROTOCOL, "http");
-	bad |= curl_easy_setopt(easy, CURLOPT_PRIVATE, a);
+	bad |= curl_easy_setopt(easy, CURLOPT_PRIVATE, dial);
 	bad |= curl_easy_setopt(easy, CURLOPT_CONNECT_ONLY, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_FRESH_CONNECT, 1L);
 	bad |= curl_easy_setopt(easy, CURLOPT_DNS_CACHE_TIMEOUT, 0L);
@@ -122,18 +123,18 @@ static bool configure(CURL *easy, struct dial *a, const char *proxy)
 	bad |= curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
 	bad |= curl_easy_setopt(easy, CURLOPT_HEADERDATA, easy);
 	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, a);
+	bad |= curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, dial);
 	return bad == CURLE_OK;
 }
 
-bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint)
+bool dialer_start(struct dialer *dialer, struct dial *dial, const struct endpoint *endpoint)
 {
-	*a = (struct dial){.dialer = d, .endpoint = endpoint};
-	a->easy = d->spare ? TAKE_PTR(d->spare) : curl_easy_init();
-	d->under_way++;
-	if (a->easy && configure(a->easy, a, d->proxy) &&
-		curl_multi_add_handle(d->multi, a->easy) == CURLM_OK)
+	*dial = (struct dial){.dialer = dialer, .endpoint = endpoint};
+	dial->easy = dialer->spare ? TAKE_PTR(dialer->spare) : curl_easy_init();
+	dialer->under_way++;
+	if (dial->easy && configure(dial->easy, dial, dialer->proxy) &&
+		curl_multi_add_handle(dialer->multi, dial->easy) == CURLM_OK)
 		return true;
-	dialer_cancel(d, TAKE_PTR(a->easy));
+	dialer_cancel(dialer, TAKE_PTR(dial->easy));
 	return false;
 }

@@ -39,14 +39,14 @@ struct dialer {
 };
 
 /* `done` is set, and `proxy` (borrowed). To be called before the process confines itself. */
-int dialer_open(struct dialer *d, struct err *e) MUST_CHECK;
+int dialer_open(struct dialer *dialer, struct err *e) MUST_CHECK;
 /* `done` is called later, once, unless the attempt is cancelled first. False: out of memory. */
-bool dialer_start(struct dialer *d, struct dial *a, const struct endpoint *endpoint);
+bool dialer_start(struct dialer *dialer, struct dial *dial, const struct endpoint *endpoint);
 /* Takes the handle of one back from libcurl, which closes its socket, and ends it. */
-void dialer_cancel(struct dialer *d, void *easy);
+void dialer_cancel(struct dialer *dialer, void *easy);
 /* Takes what is under way as far as it goes without waiting; then, if any still is, waits until
  * something happens to it, there is something to read from `fd`, or the time is over. */
-void dialer_turn(struct dialer *d, int fd, int timeout_ms);
+void dialer_turn(struct dialer *dialer, int fd, int timeout_ms);
 /* Makes the next dial's socket. False: there is one, or cannot be. */
-bool dialer_prepare(struct dialer *d);
+bool dialer_prepare(struct dialer *dialer);
 #endif

@@ -12,10 +12,10 @@
 #include "broker/parse/options.h"
 
 /* Closes what was inherited and is not named in the options; 0 and 1 become /dev/null unless named.
- * Raises the soft limit on descriptors to the hard one and sets o->fd_limit. */
-int restrain_descriptors(struct options *o, struct err *e) MUST_CHECK;
+ * Raises the soft limit on descriptors to the hard one and sets options->fd_limit. */
+int restrain_descriptors(struct options *options, struct err *e) MUST_CHECK;
 /* Everything else, in order. A kernel without seccomp is an error; what its Landlock does not know
  * is left to seccomp, and `weakness` then says what that is (NULL: nothing). To be called before
  * there are threads. */
-int restrain(const struct options *o, const char **weakness, struct err *e) MUST_CHECK;
+int restrain(const struct options *options, const char **weakness, struct err *e) MUST_CHECK;
 #endif

@@ -35,16 +35,16 @@ static int put(const char *dir, const char *file, int64_t value)
 
 /* The caller's own group in `text` (/proc/self/cgroup), and for version 2 its parent, which alone
  * may hold both processes below and limits, if it has them for those below. */
-static bool find_parent(const char *text, const struct hierarchy *h, char dir[PATH_MAX])
+static bool find_parent(const char *text, const struct hierarchy *hierarchy, char dir[PATH_MAX])
 {
 	AUTO_FREE char *given = NULL;
-	const char *line = strstr(text, h->line);
+	const char *line = strstr(text, hierarchy->line);
 	if (!line)
 		return false;
-	line += strlen(h->line);
-	int used = snprintf(dir, PATH_MAX, "/sys/fs/cgroup%s", h->at);
+	line += strlen(hierarchy->line);
+	int used = snprintf(dir, PATH_MAX, "/sys/fs/cgroup%s", hierarchy->at);
 	snprintf(dir + used, PATH_MAX - (size_t)used, "%.*s", (int)strcspn(line, "\n"), line);
-	if (!h->v2)
+	if (!hierarchy->v2)
 		return true;
 	if (strrchr(dir, '/') > dir + used)
 		*strrchr(dir, '/') = '\0';
@@ -67,69 +67,70 @@ static void sweep(const char *parent)
 		closedir(dir);
 }
 
-static bool make(struct jail *j, const char *parent, const struct hierarchy *h)
+static bool make(struct jail *jail, const char *parent, const struct hierarchy *hierarchy)
 {
 	AUTO_FREE char *dir = NULL;
 	sweep(parent);
 	if (asprintf(&dir, "%s/agent6-jail-%d", parent, (int)getpid()) < 0 || mkdir(dir, 0755))
 		return false;
-	if ((h->memory && put(dir, h->memory, j->policy.memory_mb * MIB)) ||
-		(h->processes && put(dir, h->processes, j->policy.processes))) {
+	if ((hierarchy->memory && put(dir, hierarchy->memory, jail->policy.memory_mb * MIB)) ||
+		(hierarchy->processes && put(dir, hierarchy->processes, jail->policy.processes))) {
 		rmdir(dir);
 		return false;
 	}
 	/* Swap would only make the limit slow; not every kernel counts it. */
 	put(dir, "memory.swap.max", 0);
 	put(dir, "memory.oom.group", 1);
-	j->groups[j->group_count++] = TAKE_PTR(dir);
+	jail->groups[jail->group_count++] = TAKE_PTR(dir);
 	return true;
 }
 
-static bool is_required(const struct jail *j, const char *layer)
+static bool is_required(const struct jail *jail, const char *layer)
 {
-	const char *word = json_string_value(json_object_get(j->policy.require, layer));
-	if (j->policy.memory_by == MEMORY_BY_CGROUP && !strcmp(layer, "memory"))
+	const char *word = json_string_value(json_object_get(jail->policy.require, layer));
+	if (jail->policy.memory_by == MEMORY_BY_CGROUP && !strcmp(layer, "memory"))
 		return true;
 	return word && !strcmp(word, "cgroup");
 }
 
 /* Moving a process into a group waits for all processors, milliseconds on a busy host. Version 2
  * can start it inside; version 1 is used only where the policy requires a group. */
-int cgroup_prepare(struct jail *j, struct err *e)
+int cgroup_prepare(struct jail *jail, struct err *e)
 {
 	char parent[PATH_MAX];
 	AUTO_FREE char *text = NULL;
-	struct layers *layers = &j->report->layers;
+	struct layers *layers = &jail->report->layers;
 	/* Launched alone, PID 1 inherits it. Once a process shares its memory with another, the
 	 * kernel looks at all of the host to change it. */
-	if (j->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
+	if (jail->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
 		return -1;
 	/* Where version 2 has no tree there is nothing to find that nobody requires. */
 	if (!LAYER_ON("cgroup") ||
-		(!j->policy.require && j->policy.memory_by != MEMORY_BY_CGROUP &&
+		(!jail->policy.require && jail->policy.memory_by != MEMORY_BY_CGROUP &&
 			access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
 		io_read_file(AT_FDCWD, "/proc/self/cgroup", 64 * 1024, &text, NULL, NULL))
 		return 0;
 	for (const struct hierarchy *h = hierarchies; h < hierarchies + ARRAY_LEN(hierarchies);
 		h++) {
-		bool wanted = h->v2 || (j->group_fd < 0 &&
-					       is_required(j, h->memory ? "memory" : "processes"));
-		if (!wanted || !find_parent(text, h, parent) || !make(j, parent, h))
+		bool wanted =
+			h->v2 || (jail->group_fd < 0 &&
+					 is_required(jail, h->memory ? "memory" : "processes"));
+		if (!wanted || !find_parent(text, h, parent) || !make(jail, parent, h))
 			continue;
 		if (h->v2)
-			j->group_fd = open(j->groups[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+			jail->group_fd = open(jail->groups[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		layers->memory = h->memory ? "cgroup" : layers->memory;
 		layers->processes = h->processes ? "cgroup" : layers->processes;
 	}
 	return 0;
 }
 
-int cgroup_enter(const struct jail *j, pid_t pid, struct err *e)
+int cgroup_enter(const struct jail *jail, pid_t pid, struct err *e)
 {
-	for (int i = j->group_fd >= 0; i < j->group_count; i++)
-		if (put(j->groups[i], "cgroup.procs", pid))
-			return err_errno(e, "cannot enter the group %s", j->groups[i]);
-	return j->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
+	for (int i = jail->group_fd >= 0; i < jail->group_count; i++)
+		if (put(jail->groups[i], "cgroup.procs", pid))
+			return err_errno(e, "cannot enter the group %s", jail->groups[i]);
+	return jail->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
 }
 
 /* Whether a file of a group has a line "`word` N" with N above 0. */
@@ -147,26 +148,27 @@ static bool has_event(const char *dir, const char *file, const char *word)
 	return false;
 }
 
-const char *cgroup_limit(const struct jail *j)
+const char *cgroup_limit(const struct jail *jail)
 {
 	const char *limit = NULL;
-	for (int i = 0; i < j->group_count; i++) {
-		if (has_event(j->groups[i], "memory.events", "oom_kill") ||
-			has_event(j->groups[i], "memory.oom_control", "oom_kill"))
+	for (int i = 0; i < jail->group_count; i++) {
+		if (has_event(jail->groups[i], "memory.events", "oom_kill") ||
+			has_event(jail->groups[i], "memory.oom_control", "oom_kill"))
 			return "memory_mb";
-		if (has_event(j->groups[i], "pids.events", "max"))
+		if (has_event(jail->groups[i], "pids.events", "max"))
 			limit = "processes";
 	}
 	return limit;
 }
 
 /* A group counts as busy for a moment after its last process was collected. */
-void cgroup_leave(struct jail *j)
+void cgroup_leave(struct jail *jail)
 {
-	while (j->group_count) {
-		AUTO_FREE char *dir = j->groups[--j->group_count]; /* TAKE_PTR would count twice */
+	while (jail->group_count) {
+		AUTO_FREE char *dir =
+			jail->groups[--jail->group_count]; /* TAKE_PTR would count twice */
 		for (int left = LEAVE_TRIES; left && rmdir(dir) && errno == EBUSY; left--)
 			nanosleep(&(struct timespec){.tv_nsec = LEAVE_PAUSE_NS}, NULL);
 	}
-	own_close(&j->group_fd);
+	own_close(&jail->group_fd);
 }

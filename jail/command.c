@@ -9,28 +9,29 @@
 #include "jail/jail.h"
 #include <limits.h>
 
-int command_check(struct jail *j, struct err *e)
+int command_check(struct jail *jail, struct err *e)
 {
 	char at[PATH_MAX];
-	if (chdir(j->policy.cwd))
-		return err_errno(e, "cannot enter the working directory %s", j->policy.cwd);
-	if (!getcwd(at, sizeof(at)) || strcmp(at, j->policy.cwd) != 0)
-		return err_set(e, "the working directory %s leads through a link", j->policy.cwd);
+	if (chdir(jail->policy.cwd))
+		return err_errno(e, "cannot enter the working directory %s", jail->policy.cwd);
+	if (!getcwd(at, sizeof(at)) || strcmp(at, jail->policy.cwd) != 0)
+		return err_set(
+			e, "the working directory %s leads through a link", jail->policy.cwd);
 	return 0;
 }
 
-int command_close(struct jail *j, struct err *e)
+int command_close(struct jail *jail, struct err *e)
 {
 	/* Not left to execve, which looks for the program first: /proc/self/fd is a way there. What
 	 * an order comes over is a socket, leads nowhere, and ends with execve. */
-	if (LAYER_ON("descriptors") && io_close_others(&j->order_fd, 1))
+	if (LAYER_ON("descriptors") && io_close_others(&jail->order_fd, 1))
 		return err_errno(e, "cannot close descriptors");
 	return 0;
 }
 
 /* From a directory outside, names lead to all that is above and below it, and Landlock lets modes
  * and times be changed there. A terminal that can be read could be taken for the session's own. */
-int command_stdio(struct jail *j, struct err *e)
+int command_stdio(struct jail *jail, struct err *e)
 {
 	struct stat st;
 	for (int fd = STDIN_FILENO; LAYER_ON("descriptors") && fd <= STDERR_FILENO; fd++) {
@@ -38,7 +39,7 @@ int command_stdio(struct jail *j, struct err *e)
 		if (!fstat(fd, &st) && S_ISDIR(st.st_mode))
 			return err_set(
 				e, "descriptor %d is a directory, a way out of the jail", fd);
-		if (j->policy.pty && readable && isatty(fd))
+		if (jail->policy.pty && readable && isatty(fd))
 			return err_set(e,
 				"descriptor %d is a terminal of the host, which a command with "
 				"\"pty\" could take; give it a file or a pipe, or open it for "
@@ -49,19 +50,19 @@ int command_stdio(struct jail *j, struct err *e)
 }
 
 /* Before the limits: those may leave nothing to allocate. */
-int command_arguments(struct jail *j, struct err *e)
+int command_arguments(struct jail *jail, struct err *e)
 {
 	size_t i, count = 0;
 	json_t *text;
 	const char *name;
-	j->argv = calloc(json_array_size(j->policy.argv) + 2, sizeof(*j->argv));
-	j->env = calloc(json_object_size(j->policy.env) + 1, sizeof(*j->env));
-	if (!j->argv || !j->env)
+	jail->argv = calloc(json_array_size(jail->policy.argv) + 2, sizeof(*jail->argv));
+	jail->env = calloc(json_object_size(jail->policy.env) + 1, sizeof(*jail->env));
+	if (!jail->argv || !jail->env)
 		return err_set(e, "out of memory");
-	json_array_foreach ((json_t *)(uintptr_t)j->policy.argv, i, text)
-		j->argv[i + 1] = (char *)(uintptr_t)json_string_value(text);
-	json_object_foreach (j->policy.env, name, text)
-		if (asprintf(&j->env[count++], "%s=%s", name, json_string_value(text)) < 0)
+	json_array_foreach ((json_t *)(uintptr_t)jail->policy.argv, i, text)
+		jail->argv[i + 1] = (char *)(uintptr_t)json_string_value(text);
+	json_object_foreach (jail->policy.env, name, text)
+		if (asprintf(&jail->env[count++], "%s=%s", name, json_string_value(text)) < 0)
 			return err_set(e, "out of memory");
 	return 0;
 }
@@ -105,13 +106,14 @@ static int execute_found(char **argv)
 
 /* Returns only when there is nothing to execute: the report has the reason, and the process ends.
  */
-int command_execute(struct jail *j, struct err *e)
+int command_execute(struct jail *jail, struct err *e)
 {
 	(void)e;
-	j->report->set_up = true;
-	environ = LAYER_ON("environment") ? j->env : environ; /* it always has a PATH to search */
-	j->report->exec_errno = execute_found(j->argv);
-	j->report->uninterpreted = j->report->exec_errno == ENOENT && strchr(j->argv[1], '/') &&
-				   !access(j->argv[1], F_OK);
+	jail->report->set_up = true;
+	environ =
+		LAYER_ON("environment") ? jail->env : environ; /* it always has a PATH to search */
+	jail->report->exec_errno = execute_found(jail->argv);
+	jail->report->uninterpreted = jail->report->exec_errno == ENOENT &&
+				      strchr(jail->argv[1], '/') && !access(jail->argv[1], F_OK);
 	return 0;
 }

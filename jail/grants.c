@@ -19,122 +19,122 @@ struct opening {
 	bool refused; /* by the file system of the last tree */
 };
 
-static int lock_down(const struct place *p, int userns_fd, struct err *e)
+static int lock_down(const struct place *place, int userns_fd, struct err *e)
 {
 	unsigned set = LAYER_ON("nosuid") ? MOUNT_ATTR_NOSUID : 0;
-	set |= p->kind == PLACE_DEVICE ? 0 : MOUNT_ATTR_NODEV;
-	set |= layout_executes(p) ? 0 : MOUNT_ATTR_NOEXEC;
-	set |= p->kind == PLACE_READ && LAYER_ON("read_only") ? MOUNT_ATTR_RDONLY : 0;
+	set |= place->kind == PLACE_DEVICE ? 0 : MOUNT_ATTR_NODEV;
+	set |= layout_executes(place) ? 0 : MOUNT_ATTR_NOEXEC;
+	set |= place->kind == PLACE_READ && LAYER_ON("read_only") ? MOUNT_ATTR_RDONLY : 0;
 	set |= userns_fd < 0 ? 0 : MOUNT_ATTR_IDMAP;
 	struct mount_attr attr = {.attr_set = set,
 		.propagation = 1 << 18, /* MS_PRIVATE */
 		.userns_fd = userns_fd < 0 ? 0 : (unsigned)userns_fd};
-	if (!syscall(SYS_mount_setattr, p->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
+	if (!syscall(SYS_mount_setattr, place->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
 		    sizeof(attr)))
 		return 0;
 	/* Where the file system cannot map ids, what is only read may stay as others see it; what
 	 * is written must not. */
-	if (userns_fd >= 0 && p->kind == PLACE_READ && errno == EINVAL)
-		return lock_down(p, -1, e);
-	return err_errno(e, "cannot set the mount flags of %s", p->path);
+	if (userns_fd >= 0 && place->kind == PLACE_READ && errno == EINVAL)
+		return lock_down(place, -1, e);
+	return err_errno(e, "cannot set the mount flags of %s", place->path);
 }
 
 /* -1 without an error: one of the jail's own that is absent, or a link, which is made again: /bin
  * and friends are links on a merged-/usr host, /etc/localtime is one on most. */
-static int open_path(struct place *p, struct err *e)
+static int open_path(struct place *place, struct err *e)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-	how.flags |= p->repository ? O_NOFOLLOW : 0; /* a link is held as one */
+	how.flags |= place->repository ? O_NOFOLLOW : 0; /* a link is held as one */
 	/* The target of this one is not visible inside, so it is bound itself. */
-	how.resolve |= strcmp(p->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
-	int fd = (int)syscall(SYS_openat2, AT_FDCWD, p->path, &how, sizeof(how));
-	p->link = fd < 0 && errno == ELOOP && !p->grant;
-	if (fd >= 0 || p->link || (errno == ENOENT && !p->grant))
+	how.resolve |= strcmp(place->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
+	int fd = (int)syscall(SYS_openat2, AT_FDCWD, place->path, &how, sizeof(how));
+	place->link = fd < 0 && errno == ELOOP && !place->grant;
+	if (fd >= 0 || place->link || (errno == ENOENT && !place->grant))
 		return fd;
 	return errno == ELOOP
 		       ? err_errno(e, "%s is or passes through a symbolic link; give its real path",
-				 p->path)
-		       : err_errno(e, "cannot open %s", p->path);
+				 place->path)
+		       : err_errno(e, "cannot open %s", place->path);
 }
 
-int grants_open_place(struct place *p, struct stat *st, struct err *e)
+int grants_open_place(struct place *place, struct stat *st, struct err *e)
 {
-	AUTO_FD int fd = open_path(p, e);
+	AUTO_FD int fd = open_path(place, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, st))
-		return err_errno(e, "cannot examine %s", p->path);
-	if (p->grant && (p->dev != st->st_dev || p->ino != st->st_ino))
-		return err_set(e, "%s was replaced while the jail was built", p->path);
+		return err_errno(e, "cannot examine %s", place->path);
+	if (place->grant && (place->dev != st->st_dev || place->ino != st->st_ino))
+		return err_set(e, "%s was replaced while the jail was built", place->path);
 	return TAKE_FD(fd);
 }
 
-static int owner_namespace(struct opening *o, const struct stat *st, struct err *e)
+static int owner_namespace(struct opening *opening, const struct stat *st, struct err *e)
 {
-	if (o->userns_fd >= 0 && o->uid == st->st_uid && o->gid == st->st_gid)
+	if (opening->userns_fd >= 0 && opening->uid == st->st_uid && opening->gid == st->st_gid)
 		return 0;
-	own_close(&o->userns_fd);
-	o->userns_fd = idmap_open(o->uid = st->st_uid, o->gid = st->st_gid, e);
-	return o->userns_fd < 0 ? -1 : 0;
+	own_close(&opening->userns_fd);
+	opening->userns_fd = idmap_open(opening->uid = st->st_uid, opening->gid = st->st_gid, e);
+	return opening->userns_fd < 0 ? -1 : 0;
 }
 
-static int open_place(struct opening *o, struct place *p, struct err *e)
+static int open_place(struct opening *opening, struct place *place, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = grants_open_place(p, &st, e);
+	AUTO_FD int fd = grants_open_place(place, &st, e);
 	if (fd < 0)
 		return e->text[0] ? -1 : 0;
-	p->directory = S_ISDIR(st.st_mode);
-	p->dev = st.st_dev;
-	p->ino = st.st_ino;
-	p->tree_fd = (int)syscall(SYS_open_tree, fd, "",
+	place->directory = S_ISDIR(st.st_mode);
+	place->dev = st.st_dev;
+	place->ino = st.st_ino;
+	place->tree_fd = (int)syscall(SYS_open_tree, fd, "",
 		OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE);
-	if (p->tree_fd < 0)
-		return err_errno(e, "cannot copy the mount of %s", p->path);
-	bool map = o->map && p->grant;
-	if (map && owner_namespace(o, &st, e))
+	if (place->tree_fd < 0)
+		return err_errno(e, "cannot copy the mount of %s", place->path);
+	bool map = opening->map && place->grant;
+	if (map && owner_namespace(opening, &st, e))
 		return -1;
-	int failed = lock_down(p, map ? o->userns_fd : -1, e);
-	o->refused = map && failed;
+	int failed = lock_down(place, map ? opening->userns_fd : -1, e);
+	opening->refused = map && failed;
 	return failed;
 }
 
-static int open_all(struct layout *l, struct opening *o, struct err *e)
+static int open_all(struct layout *layout, struct opening *opening, struct err *e)
 {
 	int failed = 0;
-	o->userns_fd = -1;
-	for (struct place *p = l->place; !failed && p < l->place + l->count; p++)
+	opening->userns_fd = -1;
+	for (struct place *p = layout->place; !failed && p < layout->place + layout->count; p++)
 		if (p->kind >= PLACE_READ && p->kind <= PLACE_DEVICE)
-			failed = open_place(o, p, e);
+			failed = open_place(opening, p, e);
 	if (failed)
-		layout_done(l);
-	own_close(&o->userns_fd);
+		layout_done(layout);
+	own_close(&opening->userns_fd);
 	return failed;
 }
 
 /* Root can open what the command's own user cannot, so it opens before the user is changed. */
-int grants_open_as_root(struct jail *j, struct err *e)
+int grants_open_as_root(struct jail *jail, struct err *e)
 {
 	struct opening o = {.map = true};
-	if (j->root != ROOT_HOST)
+	if (jail->root != ROOT_HOST)
 		return 0;
-	int failed = open_all(&j->layout, &o, e);
-	j->report->layers.idmap = !failed;
+	int failed = open_all(&jail->layout, &o, e);
+	jail->report->layers.idmap = !failed;
 	if (!failed || !o.refused)
 		return failed;
-	if (!j->policy.allow_root_jail)
+	if (!jail->policy.allow_root_jail)
 		return err_wrap(e, "this file system cannot map ids (tmpfs can from Linux 6.3), so "
 				   "root's command would run as root; " NOT_AS_ROOT);
 	*e = ERR_NONE;
 	o.map = false;
-	j->report->layers.uid = "root";
-	j->host_uid = j->host_gid = 0;
-	return open_all(&j->layout, &o, e);
+	jail->report->layers.uid = "root";
+	jail->host_uid = jail->host_gid = 0;
+	return open_all(&jail->layout, &o, e);
 }
 
 /* An ordinary user may copy mounts only inside the namespaces it has made. */
-int grants_open(struct jail *j, struct err *e)
+int grants_open(struct jail *jail, struct err *e)
 {
 	struct opening o = {.map = false};
-	return j->root == ROOT_HOST ? 0 : open_all(&j->layout, &o, e);
+	return jail->root == ROOT_HOST ? 0 : open_all(&jail->layout, &o, e);
 }

@@ -67,7 +67,7 @@ struct jail {
 	bool stuck;         /* one could not be moved, which no later search would tell */
 };
 
-typedef int step_fn(struct jail *j, struct err *e);
+typedef int step_fn(struct jail *jail, struct err *e);
 
 struct step {
 	int profiles;      /* for which it is */
@@ -96,11 +96,11 @@ step_fn command_arguments, command_execute;
 /* --- grants.c ------------------------------------------------------------------------------- */
 /* A descriptor of the place on the host that no link leads to, and what it is: as it was laid out,
  * or that is the error. -1 without one: one of the jail's own, absent or a link. */
-int grants_open_place(struct place *p, struct stat *st, struct err *e);
+int grants_open_place(struct place *place, struct stat *st, struct err *e);
 
 /* --- main.c --------------------------------------------------------------------------------- */
 /* Builds the jail: its own processes work on in the background. A failure is in the report. */
-void jail_start(struct jail *j);
+void jail_start(struct jail *jail);
 /* The steps of a strict jail's PID 1, and those of the command's own process: 125 when one failed,
  * or when nothing could be executed. */
 int jail_inside(void *jail);
@@ -108,7 +108,7 @@ int jail_command(void *jail);
 
 /* --- network.c ------------------------------------------------------------------------------ */
 /* Once a step in PID 1 has failed: the report says why there is no network, where there is none. */
-void network_explain(struct jail *j);
+void network_explain(struct jail *jail);
 
 /* --- idmap.c -------------------------------------------------------------------------------- */
 /* A descriptor of a user namespace in which the disk's `uid`:`gid` is HOST_ID and every other id
@@ -122,50 +122,50 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e);
 
 /* --- seccomp.c ------------------------------------------------------------------------------ */
 /* Without regard to what lies in the grants, the command gets no unix socket but pairs. */
-bool seccomp_closes_unix(const struct jail *j);
+bool seccomp_closes_unix(const struct jail *jail);
 
 /* --- repositories.c ------------------------------------------------------------------------- */
 /* What the grants of this jail are searched for (enum scan). */
-int repositories_scan(const struct jail *j, bool services);
+int repositories_scan(const struct jail *jail, bool services);
 /* The command has ended: moves the repositories that it made to where the policy says, and notes
  * each in `planted`. */
-void repositories_settle(struct jail *j);
+void repositories_settle(struct jail *jail);
 
 /* --- placeholder.c -------------------------------------------------------------------------- */
 /* Removes the empty .git, unless another jail has a use for it. */
-void placeholder_leave(struct jail *j);
+void placeholder_leave(struct jail *jail);
 
 /* --- memory.c ------------------------------------------------------------------------------- */
 /* Whether the sum is what bounds this jail's memory. */
-bool memory_watched(const struct jail *j);
+bool memory_watched(const struct jail *jail);
 /* Looks once; `ended`: the command itself is not there any more. The report has the limit that was
  * passed. Returns in how many ms to look again. */
-int memory_look(struct jail *j, bool ended);
+int memory_look(struct jail *jail, bool ended);
 /* In how many ms to look first. */
-int memory_first_ms(const struct jail *j);
+int memory_first_ms(const struct jail *jail);
 
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
 /* Moves PID 1 into those groups that it was not started in; a resident launcher's also gets
  * OOM_FIRST. */
-int cgroup_enter(const struct jail *j, pid_t pid, struct err *e);
+int cgroup_enter(const struct jail *jail, pid_t pid, struct err *e);
 /* The limit at which the kernel stopped something in the groups: "memory_mb", "processes", NULL. */
-const char *cgroup_limit(const struct jail *j);
+const char *cgroup_limit(const struct jail *jail);
 /* Everything in the groups has ended. */
-void cgroup_leave(struct jail *j);
+void cgroup_leave(struct jail *jail);
 /* Becomes who collects what descendants leave behind. */
-int hardened_adopt(struct jail *j, struct err *e);
+int hardened_adopt(struct jail *jail, struct err *e);
 /* Kills and reaps every descendant, daemonised ones too, but for the children in `kept`, a list
  * that ends with 0, and what they have started. */
-int hardened_sweep(const struct jail *j, const pid_t *kept, struct err *e);
+int hardened_sweep(const struct jail *jail, const pid_t *kept, struct err *e);
 
 /* --- lifeline.c ----------------------------------------------------------------------------- */
 /* From now on a signal ends this process only through asked_fd, and it can see (`watch`) the end of
  * who started it. */
-int lifeline_begin(struct jail *j, bool watch, struct err *e);
+int lifeline_begin(struct jail *jail, bool watch, struct err *e);
 /* Takes the signal that asked_fd has. */
-void lifeline_read(struct jail *j);
+void lifeline_read(struct jail *jail);
 /* Ends this process by the signal that asked for it, or else with `code`. */
-_Noreturn void lifeline_end(const struct jail *j, int code);
+_Noreturn void lifeline_end(const struct jail *jail, int code);
 
 /* --- supervise.c ------------------------------------------------------------------------------ */
 /* Waits for the jail's end, at most the policy's time: afterwards no process of it is left but its
@@ -173,9 +173,9 @@ _Noreturn void lifeline_end(const struct jail *j, int code);
  * when the set-up failed, one line to stderr. Returns the exit status that says it: the command's,
  * 128+signal, 124, 125, 126 or 127. A
  * command that the launcher had to end for its own end has been killed. */
-int supervise(struct jail *j, int status_fd);
+int supervise(struct jail *jail, int status_fd);
 /* Waits for PID 1 too, and removes what is left on the host. */
-void supervise_clean(struct jail *j);
+void supervise_clean(struct jail *jail);
 
 /* --- serve.c ---------------------------------------------------------------------------------- */
 /* Serves orders from `socket_fd` until its other end is closed, then ends with all that still runs.

@@ -18,38 +18,39 @@ enum { ABI_KNOWN = 9, ABI_STRICT = 2, ABI_HARDENED = 3 };
 #define RIGHTS_WRITE  (RIGHTS_ALL & ~(uint64_t)RIGHTS_NEVER)
 #define RIGHTS_NEVER  (LL_FS_MAKE_CHAR | LL_FS_MAKE_BLOCK | LL_FS_IOCTL_DEV)
 
-int landlock_ask(struct jail *j, struct err *e)
+int landlock_ask(struct jail *jail, struct err *e)
 {
 	int abi = ll_abi();
-	j->landlock_abi = abi < 0 ? 0 : abi > ABI_KNOWN ? ABI_KNOWN : abi;
-	if (!j->strict && j->landlock_abi < ABI_HARDENED)
+	jail->landlock_abi = abi < 0 ? 0 : abi > ABI_KNOWN ? ABI_KNOWN : abi;
+	if (!jail->strict && jail->landlock_abi < ABI_HARDENED)
 		return err_set(e,
 			"the hardened profile needs Landlock ABI %d (Linux 6.2), and this kernel "
 			"has %d",
-			ABI_HARDENED, j->landlock_abi);
-	if (j->landlock_abi < ABI_STRICT || !LAYER_ON("landlock"))
+			ABI_HARDENED, jail->landlock_abi);
+	if (jail->landlock_abi < ABI_STRICT || !LAYER_ON("landlock"))
 		return 0; /* ABI 1 would forbid every rename between directories */
 	struct ll_ruleset want = {
 		.handled_fs = RIGHTS_ALL, .scoped = LL_SCOPE_ABSTRACT_UNIX | LL_SCOPE_SIGNAL};
-	if (!j->strict && j->policy.network != NETWORK_HOST)
+	if (!jail->strict && jail->policy.network != NETWORK_HOST)
 		want.handled_net = LL_NET_BIND_TCP | LL_NET_CONNECT_TCP;
-	j->ruleset_fd = ll_create(j->landlock_abi, want);
-	return j->ruleset_fd < 0 ? err_errno(e, "cannot make a Landlock ruleset") : 0;
+	jail->ruleset_fd = ll_create(jail->landlock_abi, want);
+	return jail->ruleset_fd < 0 ? err_errno(e, "cannot make a Landlock ruleset") : 0;
 }
 
-static bool is_terminal(const struct place *p)
+static bool is_terminal(const struct place *place)
 {
-	return !strcmp(p->path, ROOT_OWN_TERMINAL);
+	return !strcmp(place->path, ROOT_OWN_TERMINAL);
 }
 
-static uint64_t rights_of(const struct place *p)
+static uint64_t rights_of(const struct place *place)
 {
-	switch (p->kind) {
+	switch (place->kind) {
 	case PLACE_READ: return RIGHTS_READ | LL_FS_EXECUTE;
 	case PLACE_WRITE:
-	case PLACE_TMPFS: return RIGHTS_WRITE & ~(uint64_t)(layout_executes(p) ? 0 : LL_FS_EXECUTE);
+	case PLACE_TMPFS:
+		return RIGHTS_WRITE & ~(uint64_t)(layout_executes(place) ? 0 : LL_FS_EXECUTE);
 	case PLACE_PROC: return RIGHTS_READ;
-	case PLACE_DEVICE: return RIGHTS_DEVICE | (is_terminal(p) ? LL_FS_IOCTL_DEV : 0);
+	case PLACE_DEVICE: return RIGHTS_DEVICE | (is_terminal(place) ? LL_FS_IOCTL_DEV : 0);
 	case PLACE_PTS: return RIGHTS_DEVICE | LL_FS_READ_DIR | LL_FS_IOCTL_DEV;
 	case PLACE_HIDE:
 	case PLACE_MASK: return LL_FS_READ_FILE;
@@ -59,60 +60,60 @@ static uint64_t rights_of(const struct place *p)
 }
 
 /* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
-static bool is_covered(const struct place *p)
+static bool is_covered(const struct place *place)
 {
-	return (p->kind == PLACE_DEVICE && !is_terminal(p)) ||
-	       (p->kind == PLACE_READ && path_is_below(p->path, "/etc"));
+	return (place->kind == PLACE_DEVICE && !is_terminal(place)) ||
+	       (place->kind == PLACE_READ && path_is_below(place->path, "/etc"));
 }
 
 /* A kernel refuses a rule with a right that it does not know. */
-static int allow(const struct jail *j, const char *path, uint64_t rights, struct err *e)
+static int allow(const struct jail *jail, const char *path, uint64_t rights, struct err *e)
 {
-	return ll_allow(j->ruleset_fd, path, rights & ll_fs_known(j->landlock_abi), e);
+	return ll_allow(jail->ruleset_fd, path, rights & ll_fs_known(jail->landlock_abi), e);
 }
 
 /* Strict, what was mounted there. Otherwise what a command has made a link is no grant any more,
  * nor what it leads to. */
-static int allow_place(const struct jail *j, struct place *p, struct err *e)
+static int allow_place(const struct jail *jail, struct place *place, struct err *e)
 {
 	struct stat st;
-	uint64_t rights = rights_of(p) & ll_fs_known(j->landlock_abi);
-	if (p->tree_fd >= 0)
-		return ll_allow_fd(j->ruleset_fd, p->tree_fd, p->path, rights, e);
-	if (j->strict || !p->grant)
-		return allow(j, p->path, rights, e);
-	AUTO_FD int fd = grants_open_place(p, &st, e);
-	return fd < 0 ? -1 : ll_allow_fd(j->ruleset_fd, fd, p->path, rights, e);
+	uint64_t rights = rights_of(place) & ll_fs_known(jail->landlock_abi);
+	if (place->tree_fd >= 0)
+		return ll_allow_fd(jail->ruleset_fd, place->tree_fd, place->path, rights, e);
+	if (jail->strict || !place->grant)
+		return allow(jail, place->path, rights, e);
+	AUTO_FD int fd = grants_open_place(place, &st, e);
+	return fd < 0 ? -1 : ll_allow_fd(jail->ruleset_fd, fd, place->path, rights, e);
 }
 
 /* Once the paths are what the command will see: strict, in the new root while the network is made.
  */
-int landlock_allow(struct jail *j, struct err *e)
+int landlock_allow(struct jail *jail, struct err *e)
 {
-	if (j->ruleset_fd < 0)
+	if (jail->ruleset_fd < 0)
 		return 0;
-	if (j->strict && (allow(j, "/", LL_FS_READ_DIR, e) ||
-				 allow(j, "/etc", RIGHTS_READ | LL_FS_EXECUTE, e) ||
-				 allow(j, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
+	if (jail->strict && (allow(jail, "/", LL_FS_READ_DIR, e) ||
+				    allow(jail, "/etc", RIGHTS_READ | LL_FS_EXECUTE, e) ||
+				    allow(jail, "/dev", RIGHTS_DEVICE | LL_FS_READ_DIR, e)))
 		return -1;
-	for (size_t i = 0; i < j->layout.count; i++) {
-		struct place *p = &j->layout.place[i];
+	for (size_t i = 0; i < jail->layout.count; i++) {
+		struct place *p = &jail->layout.place[i];
 		/* On the hardened profile nothing is mounted: what the host has there is no cover.
 		 */
-		bool real = j->strict ? !is_covered(p)
-				      : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
-		if (real && !p->link && allow_place(j, p, e))
+		bool real = jail->strict ? !is_covered(p)
+					 : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
+		if (real && !p->link && allow_place(jail, p, e))
 			return -1;
 	}
-	return j->temp_dir ? allow(j, j->temp_dir, RIGHTS_WRITE, e) : 0;
+	return jail->temp_dir ? allow(jail, jail->temp_dir, RIGHTS_WRITE, e) : 0;
 }
 
-int landlock_apply(struct jail *j, struct err *e)
+int landlock_apply(struct jail *jail, struct err *e)
 {
-	struct layers *layers = &j->report->layers;
-	if (j->ruleset_fd >= 0 && ll_restrict(j->ruleset_fd))
+	struct layers *layers = &jail->report->layers;
+	if (jail->ruleset_fd >= 0 && ll_restrict(jail->ruleset_fd))
 		return err_errno(e, "cannot enter the Landlock domain");
-	layers->landlock = j->ruleset_fd < 0 ? 0 : j->landlock_abi;
+	layers->landlock = jail->ruleset_fd < 0 ? 0 : jail->landlock_abi;
 	layers->landlock_scopes = layers->landlock >= 6;
 	return 0;
 }

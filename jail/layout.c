@@ -19,21 +19,21 @@ static const struct {
 static const char *const etc[] = {ETC_SHOWN(ETC_PATHS)};
 
 /* What is missing here fails, with its name, where it is opened. */
-int layout_add(struct layout *l, const char *path, struct place place, struct err *e)
+int layout_add(struct layout *layout, const char *path, struct place place, struct err *e)
 {
 	struct stat st;
 	size_t size = strlen(path) + 1;
-	if (l->count == LAYOUT_PLACES_MAX || size > sizeof(l->text) - l->text_len)
+	if (layout->count == LAYOUT_PLACES_MAX || size > sizeof(layout->text) - layout->text_len)
 		return err_set(e, "too many paths to mount, %s is one", path);
 	if ((place.grant || place.kind == PLACE_MASK) && !lstat(path, &st)) {
 		place.dev = st.st_dev;
 		place.ino = st.st_ino;
 		place.directory = S_ISDIR(st.st_mode);
 	}
-	place.path = memcpy(l->text + l->text_len, path, size);
-	l->text_len += size;
+	place.path = memcpy(layout->text + layout->text_len, path, size);
+	layout->text_len += size;
 	place.tree_fd = -1;
-	l->place[l->count++] = place;
+	layout->place[layout->count++] = place;
 	return 0;
 }
 
@@ -45,20 +45,20 @@ static bool is_listed(const char *const *list, const char *path, bool below)
 	return false;
 }
 
-typedef int add_fn(struct layout *l, const char *path, enum place_kind kind, struct err *e);
+typedef int add_fn(struct layout *layout, const char *path, enum place_kind kind, struct err *e);
 
-static int add_all(
-	struct layout *l, const json_t *paths, enum place_kind kind, add_fn *add, struct err *e)
+static int add_all(struct layout *layout, const json_t *paths, enum place_kind kind, add_fn *add,
+	struct err *e)
 {
 	size_t i;
 	json_t *path;
 	json_array_foreach ((json_t *)(uintptr_t)paths, i, path)
-		if (add(l, json_string_value(path), kind, e))
+		if (add(layout, json_string_value(path), kind, e))
 			return -1;
 	return 0;
 }
 
-static int add_grant(struct layout *l, const char *path, enum place_kind kind, struct err *e)
+static int add_grant(struct layout *layout, const char *path, enum place_kind kind, struct err *e)
 {
 	bool writable = kind == PLACE_WRITE;
 	if (is_listed(PATH_LIST("/proc", "/sys", "/dev"), path, true))
@@ -68,21 +68,21 @@ static int add_grant(struct layout *l, const char *path, enum place_kind kind, s
 			e, "%s cannot be granted as a whole; name what is needed in it", path);
 	if (writable && is_listed(PATH_LIST(PATH_SYSTEM_DIRS), path, false))
 		return err_set(e, "the system directory %s cannot be writable", path);
-	return layout_add(l, path, (struct place){.kind = kind, .grant = true}, e);
+	return layout_add(layout, path, (struct place){.kind = kind, .grant = true}, e);
 }
 
-static int add_workspace(struct layout *l, const struct policy *p, struct err *e)
+static int add_workspace(struct layout *layout, const struct policy *policy, struct err *e)
 {
-	enum place_kind kind = p->access == ACCESS_WRITE ? PLACE_WRITE : PLACE_READ;
-	if (p->access != ACCESS_NONE && add_grant(l, p->workspace, kind, e))
+	enum place_kind kind = policy->access == ACCESS_WRITE ? PLACE_WRITE : PLACE_READ;
+	if (policy->access != ACCESS_NONE && add_grant(layout, policy->workspace, kind, e))
 		return -1;
-	return p->bundle ? add_grant(l, p->bundle, PLACE_READ, e) : 0;
+	return policy->bundle ? add_grant(layout, policy->bundle, PLACE_READ, e) : 0;
 }
 
-const struct place *layout_deepest(const struct layout *l, const char *path)
+const struct place *layout_deepest(const struct layout *layout, const char *path)
 {
 	const struct place *found = NULL;
-	for (const struct place *p = l->place; p < l->place + l->count; p++)
+	for (const struct place *p = layout->place; p < layout->place + layout->count; p++)
 		if (path_is_within(path, p->path) &&
 			(!found || path_is_below(p->path, found->path)))
 			found = p;
@@ -91,41 +91,42 @@ const struct place *layout_deepest(const struct layout *l, const char *path)
 
 /* A path that is not visible through any place needs neither protection nor hiding; nor does one
  * behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
-static int add_held(struct layout *l, const char *path, enum place_kind kind, struct err *e)
+static int add_held(struct layout *layout, const char *path, enum place_kind kind, struct err *e)
 {
-	const struct place *above = layout_deepest(l, path);
+	const struct place *above = layout_deepest(layout, path);
 	bool shown = above && (above->kind == PLACE_WRITE ||
 				      (kind == PLACE_HIDE && above->kind == PLACE_READ));
 	struct stat st;
-	for (size_t i = 0; kind == PLACE_READ && !shown && i < l->count; i++)
-		if (l->place[i].kind == PLACE_WRITE && path_is_within(l->place[i].path, path))
+	for (size_t i = 0; kind == PLACE_READ && !shown && i < layout->count; i++)
+		if (layout->place[i].kind == PLACE_WRITE &&
+			path_is_within(layout->place[i].path, path))
 			return err_set(e, "%s is protected and %s is writable inside it", path,
-				l->place[i].path);
+				layout->place[i].path);
 	if (!shown || (!above->grant && !lstat(above->path, &st) && S_ISLNK(st.st_mode)))
 		return 0;
 	struct place place = {.kind = kind, .grant = true};
 	if (!lstat(path, &st))
 		return S_ISLNK(st.st_mode)
 			       ? err_set(e, "%s is a symbolic link; name what it points to", path)
-			       : layout_add(l, path, place, e);
+			       : layout_add(layout, path, place, e);
 	if (errno != ENOENT && errno != ENOTDIR)
 		return err_errno(e, "cannot examine %s", path);
 	if (kind == PLACE_READ)
-		l->missing[l->missing_count++] = path;
+		layout->missing[layout->missing_count++] = path;
 	return 0;
 }
 
 /* Landlock cannot take a part out of what it grants. In the workspace, where git's own directory is
  * always protected, the layer "protect" says that nothing is. */
-static int check_kept(const struct policy *p, struct err *e)
+static int check_kept(const struct policy *policy, struct err *e)
 {
 	size_t i, k;
 	json_t *grant, *path;
-	json_array_foreach ((json_t *)(uintptr_t)p->write, i, grant)
-		json_array_foreach ((json_t *)(uintptr_t)p->protect, k, path) {
+	json_array_foreach ((json_t *)(uintptr_t)policy->write, i, grant)
+		json_array_foreach ((json_t *)(uintptr_t)policy->protect, k, path) {
 			const char *held = json_string_value(path), *in = json_string_value(grant);
-			bool around =
-				p->access == ACCESS_WRITE && path_is_within(held, p->workspace);
+			bool around = policy->access == ACCESS_WRITE &&
+				      path_is_within(held, policy->workspace);
 			if (!around && path_is_within(held, in))
 				return err_set(e,
 					"%s is protected and lies in %s, which is writable: the "
@@ -151,13 +152,13 @@ static int by_path(const void *left, const void *right)
 
 /* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it
  * is hidden with it. What contains a place is the one before it, or contains that. */
-static void sort(struct layout *l)
+static void sort(struct layout *layout)
 {
 	size_t kept = 0;
 	const char *hidden = NULL;
-	qsort(l->place, l->count, sizeof(*l->place), by_path);
-	for (size_t i = 0; i < l->count; i++) {
-		struct place *last = kept ? &l->place[kept - 1] : NULL, *p = &l->place[i];
+	qsort(layout->place, layout->count, sizeof(*layout->place), by_path);
+	for (size_t i = 0; i < layout->count; i++) {
+		struct place *last = kept ? &layout->place[kept - 1] : NULL, *p = &layout->place[i];
 		bool again = last && !strcmp(last->path, p->path);
 		if (again || (hidden && path_is_below(p->path, hidden)))
 			continue;
@@ -165,17 +166,17 @@ static void sort(struct layout *l)
 		while (last && (last->kind == PLACE_PIN || !path_is_below(p->path, last->path)))
 			last = last->above;
 		p->above = last;
-		l->place[kept++] = *p;
+		layout->place[kept++] = *p;
 	}
-	l->count = kept;
+	layout->count = kept;
 }
 
-static int add_pins(struct layout *l, struct err *e)
+static int add_pins(struct layout *layout, struct err *e)
 {
 	static const struct place pin = {.kind = PLACE_PIN, .grant = true};
-	size_t count = l->count;
+	size_t count = layout->count;
 	for (size_t i = 0; i < count; i++) {
-		const struct place *held = &l->place[i], *above = held->above;
+		const struct place *held = &layout->place[i], *above = held->above;
 		if ((held->kind != PLACE_READ && held->kind != PLACE_HIDE) || !above ||
 			above->kind != PLACE_WRITE)
 			continue;
@@ -185,26 +186,26 @@ static int add_pins(struct layout *l, struct err *e)
 		for (char *slash; (slash = strchr(path + at, '/'));
 			at = (size_t)(slash - path) + 1) {
 			*slash = '\0';
-			if (layout_add(l, path, pin, e))
+			if (layout_add(layout, path, pin, e))
 				return -1;
 			*slash = '/';
 		}
 	}
-	sort(l);
+	sort(layout);
 	return 0;
 }
 
-static int add_own(struct layout *l, const struct policy *p, struct err *e)
+static int add_own(struct layout *layout, const struct policy *policy, struct err *e)
 {
 	const bool holds[] = {[ALWAYS] = true,
-		[ONLY_STRICT] = p->profile == PROFILE_STRICT && LAYER_ON("proc_cover"),
-		[ONLY_HARDENED] = p->profile == PROFILE_HARDENED,
-		[ONLY_ONLINE] = p->network == NETWORK_HOST,
-		[ONLY_PTY] = p->pty};
+		[ONLY_STRICT] = policy->profile == PROFILE_STRICT && LAYER_ON("proc_cover"),
+		[ONLY_HARDENED] = policy->profile == PROFILE_HARDENED,
+		[ONLY_ONLINE] = policy->network == NETWORK_HOST,
+		[ONLY_PTY] = policy->pty};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		struct place place = {.kind = own[i].kind, .directory = own[i].kind >= PLACE_TMPFS};
 		for (const char *const *path = own[i].paths; holds[own[i].when] && *path; path++)
-			if (layout_add(l, *path, place, e))
+			if (layout_add(layout, *path, place, e))
 				return -1;
 	}
 	return 0;
@@ -221,60 +222,63 @@ static bool is_for_everybody(const char *path)
 
 /* Each path is looked at once: a launcher that builds many jails shows in all of them what it found
  * for the first. */
-static int add_etc(struct layout *l, struct err *e)
+static int add_etc(struct layout *layout, struct err *e)
 {
 	static const struct place read = {.kind = PLACE_READ};
 	static enum { UNKNOWN, PASSED_OVER, SHOWN } found[ARRAY_LEN(etc)];
 	for (size_t i = 0; i < ARRAY_LEN(etc); i++) {
 		if (found[i] == UNKNOWN)
 			found[i] = is_for_everybody(etc[i]) ? SHOWN : PASSED_OVER;
-		if (found[i] == SHOWN && layout_add(l, etc[i], read, e))
+		if (found[i] == SHOWN && layout_add(layout, etc[i], read, e))
 			return -1;
 	}
 	return 0;
 }
 
-static bool may_be_written(const struct layout *l, const struct policy *p, const char *path)
+static bool may_be_written(
+	const struct layout *layout, const struct policy *policy, const char *path)
 {
-	for (const struct place *q = l->place; q < l->place + l->count; q++)
+	for (const struct place *q = layout->place; q < layout->place + layout->count; q++)
 		if (q->kind == PLACE_WRITE && path_is_within(q->path, path) &&
-			!policy_frees(p, q->path))
+			!policy_frees(policy, q->path))
 			return true;
 	return false;
 }
 
 /* What a search finds in one grant does not keep it from the others. */
-static int scan_grants(struct layout *l, const struct policy *p, int scan, struct err *e)
+static int scan_grants(struct layout *layout, const struct policy *policy, int scan, struct err *e)
 {
 	int failed = 0;
-	for (size_t i = 0, count = l->count; scan && i < count; i++) {
-		const struct place *grant = &l->place[i], *above = grant->above;
+	for (size_t i = 0, count = layout->count; scan && i < count; i++) {
+		const struct place *grant = &layout->place[i], *above = grant->above;
 		if (grant->grant && grant->kind >= PLACE_READ && !(above && above->grant) &&
-			((scan & SCAN_SERVICES) || may_be_written(l, p, grant->path)))
-			failed |= scan_tree(l, p, scan, grant->path, e);
+			((scan & SCAN_SERVICES) || may_be_written(layout, policy, grant->path)))
+			failed |= scan_tree(layout, policy, scan, grant->path, e);
 	}
 	return failed;
 }
 
-int layout_init(struct layout *l, const struct policy *p, int scan, struct err *e)
+int layout_init(struct layout *layout, const struct policy *policy, int scan, struct err *e)
 {
-	l->count = l->missing_count = l->text_len = 0;
-	l->scan_cut = false;
-	if ((p->profile == PROFILE_HARDENED && check_kept(p, e)) || add_workspace(l, p, e) ||
-		add_all(l, p->read, PLACE_READ, add_grant, e) ||
-		add_all(l, p->write, PLACE_WRITE, add_grant, e) || add_own(l, p, e) ||
-		add_etc(l, e) || add_all(l, p->protect, PLACE_READ, add_held, e) ||
-		add_all(l, p->hide, PLACE_HIDE, add_held, e))
+	layout->count = layout->missing_count = layout->text_len = 0;
+	layout->scan_cut = false;
+	if ((policy->profile == PROFILE_HARDENED && check_kept(policy, e)) ||
+		add_workspace(layout, policy, e) ||
+		add_all(layout, policy->read, PLACE_READ, add_grant, e) ||
+		add_all(layout, policy->write, PLACE_WRITE, add_grant, e) ||
+		add_own(layout, policy, e) || add_etc(layout, e) ||
+		add_all(layout, policy->protect, PLACE_READ, add_held, e) ||
+		add_all(layout, policy->hide, PLACE_HIDE, add_held, e))
 		return -1;
-	sort(l);
-	int failed = scan_grants(l, p, scan, e);
-	sort(l);
-	return (LAYER_ON("pin") && add_pins(l, e)) || failed ? -1 : 0;
+	sort(layout);
+	int failed = scan_grants(layout, policy, scan, e);
+	sort(layout);
+	return (LAYER_ON("pin") && add_pins(layout, e)) || failed ? -1 : 0;
 }
 
-bool layout_executes(const struct place *p)
+bool layout_executes(const struct place *place)
 {
-	return p->kind != PLACE_PROC && !path_is_below(p->path, "/dev");
+	return place->kind != PLACE_PROC && !path_is_below(place->path, "/dev");
 }
 
 bool layout_same(const struct layout *a, const struct layout *b)
@@ -289,16 +293,16 @@ bool layout_same(const struct layout *a, const struct layout *b)
 	return same;
 }
 
-void layout_done(struct layout *l)
+void layout_done(struct layout *layout)
 {
-	for (struct place *p = l->place; p < l->place + l->count; p++)
+	for (struct place *p = layout->place; p < layout->place + layout->count; p++)
 		own_close(&p->tree_fd);
 }
 
-int layout_count(const struct layout *l, enum place_kind kind)
+int layout_count(const struct layout *layout, enum place_kind kind)
 {
 	int count = 0;
-	for (size_t i = 0; i < l->count; i++)
-		count += l->place[i].kind == kind;
+	for (size_t i = 0; i < layout->count; i++)
+		count += layout->place[i].kind == kind;
 	return count;
 }

@@ -55,26 +55,27 @@ enum scan {
 	SCAN_REPOSITORIES = 2, /* to be held, where they may be written */
 };
 
-/* Layouts are large: static ones. `l` is overwritten, and holds nothing to give back until its
+/* Layouts are large: static ones. `layout` is overwritten, and holds nothing to give back until its
  * trees are opened. `scan`: of enum scan. A search that could not be made whole is an error that
  * names the place; the rest is found all the same. */
-int layout_init(struct layout *l, const struct policy *p, int scan, struct err *e);
+int layout_init(struct layout *layout, const struct policy *policy, int scan, struct err *e);
 /* The deepest place in which `path` lies; NULL: it lies in none. */
-const struct place *layout_deepest(const struct layout *l, const char *path);
+const struct place *layout_deepest(const struct layout *layout, const char *path);
 /* Closes the trees. */
-void layout_done(struct layout *l);
-int layout_add(struct layout *l, const char *path, struct place place, struct err *e);
+void layout_done(struct layout *layout);
+int layout_add(struct layout *layout, const char *path, struct place place, struct err *e);
 /* Whether both describe the same places with the same files at them: a jail built for one is right
  * for the other. */
 bool layout_same(const struct layout *a, const struct layout *b);
 /* Reports whether programs at this place may run, unless the host mounts it noexec: everywhere but
  * in /dev and /proc, as on the host. */
-bool layout_executes(const struct place *p);
-int layout_count(const struct layout *l, enum place_kind kind);
+bool layout_executes(const struct place *place);
+int layout_count(const struct layout *layout, enum place_kind kind);
 
 /* scan.c: adds a place for everything below `path`, itself included, that `scan` asks for. -1: some
  * of it could not be read, or is too much. */
-int scan_tree(struct layout *l, const struct policy *p, int scan, const char *path, struct err *e);
+int scan_tree(struct layout *layout, const struct policy *policy, int scan, const char *path,
+	struct err *e);
 /* Whether git takes the directory for a repository as it is. */
 bool scan_is_git_dir(int dir_fd);
 #endif

@@ -20,35 +20,35 @@ static const uint64_t left_alone = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | B
 /* The death signal is about the thread that started this process, which may end long before its
  * program: it only wakes a launcher that was stopped, and parent_fd says who has ended. A parent in
  * another PID namespace cannot be watched. */
-int lifeline_begin(struct jail *j, bool watch, struct err *e)
+int lifeline_begin(struct jail *jail, bool watch, struct err *e)
 {
 	/* Who writes to nobody is told so, too. */
 	const uint64_t blocked = ~left_alone, taken = blocked & ~BIT(SIGPIPE);
 	pid_t parent = getppid();
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &blocked, NULL, MASK_BYTES);
-	j->asked_fd = (int)syscall(SYS_signalfd4, -1, &taken, MASK_BYTES, SFD_CLOEXEC);
-	if (j->asked_fd < 0)
+	jail->asked_fd = (int)syscall(SYS_signalfd4, -1, &taken, MASK_BYTES, SFD_CLOEXEC);
+	if (jail->asked_fd < 0)
 		return err_errno(e, "cannot take signals from a descriptor");
 	prctl(PR_SET_PDEATHSIG, watch && !parent ? SIGTERM : SIGCONT);
 	if (!watch || !parent)
 		return 0;
-	j->parent_fd = (int)syscall(SYS_pidfd_open, parent, 0);
-	return j->parent_fd < 0 ? err_errno(e, "cannot watch the process that started this one")
-				: 0;
+	jail->parent_fd = (int)syscall(SYS_pidfd_open, parent, 0);
+	return jail->parent_fd < 0 ? err_errno(e, "cannot watch the process that started this one")
+				   : 0;
 }
 
-void lifeline_read(struct jail *j)
+void lifeline_read(struct jail *jail)
 {
 	struct signalfd_siginfo asked;
-	if (read(j->asked_fd, &asked, sizeof(asked)) == sizeof(asked))
-		j->asked = (int)asked.ssi_signo;
+	if (read(jail->asked_fd, &asked, sizeof(asked)) == sizeof(asked))
+		jail->asked = (int)asked.ssi_signo;
 }
 
-void lifeline_end(const struct jail *j, int code)
+void lifeline_end(const struct jail *jail, int code)
 {
 	static const uint64_t nothing;
-	if (j->asked)
-		kill(getpid(), j->asked);
+	if (jail->asked)
+		kill(getpid(), jail->asked);
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, NULL, MASK_BYTES);
 	_exit(code);
 }

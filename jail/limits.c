@@ -41,20 +41,20 @@ static int set_limit(const struct limit *wanted, struct err *e)
  * than a command may have; of the host's root it limits nothing. Each thread is a link of its
  * process's task directory; what hides from its own user is not counted, which leaves the command
  * less. */
-int limits_count(struct jail *j, struct err *e)
+int limits_count(struct jail *jail, struct err *e)
 {
 	(void)e;
 	char path[300];
 	struct stat st;
-	bool unlimited = j->root == ROOT_HOST && !j->host_uid;
+	bool unlimited = jail->root == ROOT_HOST && !jail->host_uid;
 	DIR *all = unlimited ? NULL : opendir("/proc");
-	j->users_tasks = 0; /* a resident launcher may have built before */
+	jail->users_tasks = 0; /* a resident launcher may have built before */
 	for (const struct dirent *d; all && (d = readdir(all));) {
 		snprintf(path, sizeof(path), "%s/task", d->d_name);
 		if (*d->d_name <= '9' && !fstatat(dirfd(all), d->d_name, &st, 0) &&
-			st.st_uid == j->host_uid && !fstatat(dirfd(all), path, &st, 0) &&
+			st.st_uid == jail->host_uid && !fstatat(dirfd(all), path, &st, 0) &&
 			st.st_nlink > 2)
-			j->users_tasks += st.st_nlink - 2;
+			jail->users_tasks += st.st_nlink - 2;
 	}
 	if (all)
 		closedir(all);
@@ -64,10 +64,10 @@ int limits_count(struct jail *j, struct err *e)
 /* Core limit 1, not 0: 0 still feeds a core_pattern pipe; 1 stops that and is too small for a file.
  * Memory is bounded as private writable data: address space would stop every runtime that reserves
  * more than it uses. */
-int limits_apply(struct jail *j, struct err *e)
+int limits_apply(struct jail *jail, struct err *e)
 {
-	const struct policy *l = &j->policy;
-	bool grouped = !strcmp(j->report->layers.memory, "cgroup");
+	const struct policy *l = &jail->policy;
+	bool grouped = !strcmp(jail->report->layers.memory, "cgroup");
 	const struct limit wanted[] = {
 		{RLIMIT_CORE, "core file", 1, 0},
 		/* At the soft limit a signal that says why; a second later the end. */
@@ -76,7 +76,7 @@ int limits_apply(struct jail *j, struct err *e)
 		{RLIMIT_DATA, "memory", grouped ? RLIM_INFINITY : (uint64_t)l->memory_mb * MIB, 0},
 		{RLIMIT_FSIZE, "file size", (uint64_t)l->file_mb * MIB, 0},
 		{RLIMIT_NOFILE, "open files", (uint64_t)l->open_files, 0},
-		{RLIMIT_NPROC, "process", (uint64_t)l->processes + j->users_tasks, 0},
+		{RLIMIT_NPROC, "process", (uint64_t)l->processes + jail->users_tasks, 0},
 		{RLIMIT_STACK, "stack", (uint64_t)STACK_MOST_MIB * MIB, (uint64_t)STACK_MIB * MIB},
 		{RLIMIT_MEMLOCK, "locked memory", 64 * 1024, 0},
 		{RLIMIT_MSGQUEUE, "message queue", QUEUE_BYTES, 0},
@@ -92,13 +92,13 @@ int limits_apply(struct jail *j, struct err *e)
 
 /* Kernels without keyrings, and containers that forbid them, leave nothing to join; seccomp closes
  * the calls in any case. */
-int session_apply(struct jail *j, struct err *e)
+int session_apply(struct jail *jail, struct err *e)
 {
 	sigset_t none;
 	sigemptyset(&none);
 	if (setsid() < 0 || sigprocmask(SIG_SETMASK, &none, NULL)) /* PID 1 has blocked one */
 		return err_errno(e, "cannot start a session");
-	j->report->layers.keyring =
+	jail->report->layers.keyring =
 		LAYER_ON("keyring") && syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;
 	return 0;
 }

@@ -6,9 +6,9 @@
 #include "base/num.h"
 #include "jail/jail.h"
 
-static int layout_prepare(struct jail *j, struct err *e)
+static int layout_prepare(struct jail *jail, struct err *e)
 {
-	return layout_init(&j->layout, &j->policy, repositories_scan(j, true), e);
+	return layout_init(&jail->layout, &jail->policy, repositories_scan(jail, true), e);
 }
 
 /* For which profiles a step is. */
@@ -63,12 +63,12 @@ static const struct step command[] = {
 	{0, NULL, NULL},
 };
 
-static int run(struct jail *j, const struct step *steps)
+static int run(struct jail *jail, const struct step *steps)
 {
 	for (; steps->stage; steps++) {
 		struct err e = ERR_NONE;
-		if ((steps->profiles & (j->strict ? STRICT : HARDENED)) && steps->run(j, &e))
-			return report_fail(j->report, steps->stage, &e);
+		if ((steps->profiles & (jail->strict ? STRICT : HARDENED)) && steps->run(jail, &e))
+			return report_fail(jail->report, steps->stage, &e);
 	}
 	return 0;
 }
@@ -86,18 +86,18 @@ int jail_command(void *jail)
 	return 125;
 }
 
-void jail_start(struct jail *j)
+void jail_start(struct jail *jail)
 {
-	struct layers *layers = &j->report->layers;
-	layers->profile = j->strict ? "strict" : "hardened";
-	layers->uid = j->root == ROOT_HOST ? "mapped" : "same";
+	struct layers *layers = &jail->report->layers;
+	layers->profile = jail->strict ? "strict" : "hardened";
+	layers->uid = jail->root == ROOT_HOST ? "mapped" : "same";
 	layers->reaper = true;
 	layers->memory = layers->processes = "rlimit";
-	int failed = run(j, launcher);
+	int failed = run(jail, launcher);
 	prctl(PR_SET_DUMPABLE, 0);
 	idmap_collect(); /* now that the jail works on by itself */
-	if (j->child > 0 && failed)
-		kill(j->child, SIGKILL);
+	if (jail->child > 0 && failed)
+		kill(jail->child, SIGKILL);
 }
 
 enum { POLICY_FD, STATUS_FD, SOCKET_FD, FDS };
@@ -136,18 +136,18 @@ static int fill_standard(struct err *e)
 }
 
 /* The command shall not read it: on standard input, it would begin behind it. */
-static int read_policy(int fd, struct policy *p, struct err *e)
+static int read_policy(int fd, struct policy *policy, struct err *e)
 {
 	AUTO_BUF b;
 	buf_init(&b, POLICY_BYTES_MAX);
 	fd = fd < 0 ? STDIN_FILENO : fd;
-	if (io_read_all(fd, &b, "the policy", e) || policy_decode(b.data, b.len, p, e))
+	if (io_read_all(fd, &b, "the policy", e) || policy_decode(b.data, b.len, policy, e))
 		return -1;
 	close(fd);
 	if (fill_standard(e))
 		return -1;
-	if (p->proxy_fd >= 0 && fcntl((int)p->proxy_fd, F_GETFD) < 0)
-		return err_errno(e, "\"proxy_fd\" %d", (int)p->proxy_fd);
+	if (policy->proxy_fd >= 0 && fcntl((int)policy->proxy_fd, F_GETFD) < 0)
+		return err_errno(e, "\"proxy_fd\" %d", (int)policy->proxy_fd);
 	return 0;
 }
 

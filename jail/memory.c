@@ -71,13 +71,13 @@ static dev_t device_of(const struct file_status *st)
 /* Of files in memory that lie in no directory, and of those of a strict jail's own root. */
 static dev_t memory_device, root_device;
 
-static void find_devices(const struct jail *j)
+static void find_devices(const struct jail *jail)
 {
 	struct file_status st;
 	AUTO_FD int fd = memfd_create("", MFD_CLOEXEC);
 	if (fd >= 0 && read_status(fd, "", &st))
 		memory_device = device_of(&st);
-	if (j->strict && read_status(AT_FDCWD, "/", &st))
+	if (jail->strict && read_status(AT_FDCWD, "/", &st))
 		root_device = device_of(&st);
 }
 
@@ -309,7 +309,7 @@ static uint64_t namespace_bytes(void)
 	return bytes;
 }
 
-static uint64_t look_at_all(const struct jail *j, struct look *look, bool exact)
+static uint64_t look_at_all(const struct jail *jail, struct look *look, bool exact)
 {
 	if (!exact)
 		memset(look, 0, sizeof(*look));
@@ -317,7 +317,7 @@ static uint64_t look_at_all(const struct jail *j, struct look *look, bool exact)
 	look->bytes = 0;
 	AUTO_FD int fd = openat(AT_FDCWD, "/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	look->proc_fd = fd;
-	if (j->strict) {
+	if (jail->strict) {
 		look->objects += exact ? 0 : namespace_bytes();
 		each_number(look, fd, "", look_at_process);
 	} else {
@@ -326,22 +326,22 @@ static uint64_t look_at_all(const struct jail *j, struct look *look, bool exact)
 	return look->bytes + look->objects;
 }
 
-int memory_look(struct jail *j, bool ended)
+int memory_look(struct jail *jail, bool ended)
 {
 	static struct look look;
 	static int
 		above; /* so many looks in a row: a process that starts another shares all of it */
-	uint64_t most = (uint64_t)j->policy.memory_mb * MIB;
+	uint64_t most = (uint64_t)jail->policy.memory_mb * MIB;
 	int64_t begin_ms = clock_monotonic_ms();
 	if (!memory_device)
-		find_devices(j);
-	uint64_t bytes = look_at_all(j, &look, false);
-	j->report->full |= look.tasks + ended >= j->policy.processes;
+		find_devices(jail);
+	uint64_t bytes = look_at_all(jail, &look, false);
+	jail->report->full |= look.tasks + ended >= jail->policy.processes;
 	if (bytes > most)
-		bytes = look_at_all(j, &look, true);
+		bytes = look_at_all(jail, &look, true);
 	above = bytes > most ? above + 1 : 0;
 	if (above > 1)
-		j->report->limit = "memory_mb";
+		jail->report->limit = "memory_mb";
 	int64_t wait_ms = bytes < most ? (int64_t)((most - bytes) / BYTES_PER_MS) : 0;
 	int64_t least_ms = COST_FACTOR * (clock_monotonic_ms() - begin_ms);
 	wait_ms = wait_ms > least_ms || above ? wait_ms : least_ms;
@@ -349,13 +349,13 @@ int memory_look(struct jail *j, bool ended)
 }
 
 /* From then on a command that is over sooner costs nothing. */
-int memory_first_ms(const struct jail *j)
+int memory_first_ms(const struct jail *jail)
 {
-	int64_t ms = j->policy.memory_mb * MIB / BYTES_PER_MS;
+	int64_t ms = jail->policy.memory_mb * MIB / BYTES_PER_MS;
 	return ms < LEAST_MS ? LEAST_MS : ms > MOST_MS ? MOST_MS : (int)ms;
 }
 
-bool memory_watched(const struct jail *j)
+bool memory_watched(const struct jail *jail)
 {
-	return !strcmp(j->report->layers.memory, "watch");
+	return !strcmp(jail->report->layers.memory, "watch");
 }

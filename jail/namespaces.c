@@ -25,80 +25,80 @@ static unsigned long wanted_flags(void)
 	       SPACE("ipc", CLONE_NEWIPC) | SPACE("uts", CLONE_NEWUTS) | CLONE_PIDFD;
 }
 
-static int write_maps(const struct jail *j, struct err *e)
+static int write_maps(const struct jail *jail, struct err *e)
 {
 	char text[64];
-	if (j->root != ROOT_HOST && idmap_write(j->child, "setgroups", "deny", e))
+	if (jail->root != ROOT_HOST && idmap_write(jail->child, "setgroups", "deny", e))
 		return -1;
-	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)j->host_uid);
-	if (idmap_write(j->child, "uid_map", text, e))
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)jail->host_uid);
+	if (idmap_write(jail->child, "uid_map", text, e))
 		return -1;
-	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)j->host_gid);
-	return idmap_write(j->child, "gid_map", text, e);
+	snprintf(text, sizeof(text), "%d %u 1\n", JAIL_ID, (unsigned)jail->host_gid);
+	return idmap_write(jail->child, "gid_map", text, e);
 }
 
 /* In the launcher's memory, on a stack of its own, so that nothing is copied, nor taken down twice.
  * In memory of its own where an order is read behind it, which a model may have worded; and in a
  * group, where running out of memory ends every process that shares it. clone3(2) only there:
  * containers often forbid it. */
-static pid_t start_first(struct jail *j)
+static pid_t start_first(struct jail *jail)
 {
 	static char stack[256 * 1024] __attribute__((aligned(16)));
-	unsigned long shared = j->order_fd < 0 ? CLONE_VM : 0;
-	if (j->group_fd < 0)
+	unsigned long shared = jail->order_fd < 0 ? CLONE_VM : 0;
+	if (jail->group_fd < 0)
 		return clone(jail_inside, stack + sizeof(stack),
-			(int)(wanted_flags() | shared | SIGCHLD), j, &j->child_pidfd);
+			(int)(wanted_flags() | shared | SIGCHLD), jail, &jail->child_pidfd);
 	const struct {
 		uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls,
 			set_tid, set_tid_size, cgroup;
 	} args = {.flags = wanted_flags() | INTO_CGROUP,
-		.pidfd = (uintptr_t)&j->child_pidfd,
+		.pidfd = (uintptr_t)&jail->child_pidfd,
 		.exit_signal = SIGCHLD,
-		.cgroup = (uint64_t)j->group_fd};
+		.cgroup = (uint64_t)jail->group_fd};
 	pid_t first = (pid_t)syscall(SYS_clone3, &args, sizeof(args));
 	if (!first)
-		_exit(jail_inside(j));
+		_exit(jail_inside(jail));
 	return first;
 }
 
 /* One byte goes through the pair, once the id maps are written; after that each end only closes
  * with its process. */
-int namespaces_enter(struct jail *j, struct err *e)
+int namespaces_enter(struct jail *jail, struct err *e)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, "cannot make a socket pair");
-	j->alive_fd = pair[0];
-	j->first_fd = pair[1];
-	j->child = start_first(j);
-	close(j->first_fd);
-	if (j->child < 0)
+	jail->alive_fd = pair[0];
+	jail->first_fd = pair[1];
+	jail->child = start_first(jail);
+	close(jail->first_fd);
+	if (jail->child < 0)
 		return err_errno(e, "cannot make the namespaces (%s)",
 			errno == ENOSPC   ? "end other jails, or raise user.max_*_namespaces"
 			: errno == EAGAIN ? "ulimit -u allows no more processes"
 					  : "see agent6 check sandbox");
-	j->report->layers.namespaces = j->policy.network == NETWORK_HOST
-					       ? "user mount pid ipc uts cgroup"
-					       : "user mount pid ipc uts cgroup net";
-	if (cgroup_enter(j, j->child, e) || write_maps(j, e))
+	jail->report->layers.namespaces = jail->policy.network == NETWORK_HOST
+						  ? "user mount pid ipc uts cgroup"
+						  : "user mount pid ipc uts cgroup net";
+	if (cgroup_enter(jail, jail->child, e) || write_maps(jail, e))
 		return -1;
 	/* PID 1 may have ended, with its reason in the report: that is told, not died of. */
-	return send(j->alive_fd, "", 1, MSG_NOSIGNAL) == 1
+	return send(jail->alive_fd, "", 1, MSG_NOSIGNAL) == 1
 		       ? 0
 		       : err_errno(e, "cannot release the jail");
 }
 
 /* In PID 1: takes the mapped ids. The kernel forgets the death signal when ids change, so it is
  * asked for afterwards; the launcher may have died before that, and its end of the pair tells. */
-int namespaces_become(struct jail *j, struct err *e)
+int namespaces_become(struct jail *jail, struct err *e)
 {
 	char byte;
-	struct pollfd alive = {.fd = j->first_fd};
-	close(j->alive_fd);
-	if (read(j->first_fd, &byte, 1) != 1)
+	struct pollfd alive = {.fd = jail->first_fd};
+	close(jail->alive_fd);
+	if (read(jail->first_fd, &byte, 1) != 1)
 		return err_set(e, "the launcher could not write the id maps");
-	if ((j->root == ROOT_HOST && setgroups(0, NULL)) || setresgid(JAIL_ID, JAIL_ID, JAIL_ID) ||
-		setresuid(JAIL_ID, JAIL_ID, JAIL_ID))
+	if ((jail->root == ROOT_HOST && setgroups(0, NULL)) ||
+		setresgid(JAIL_ID, JAIL_ID, JAIL_ID) || setresuid(JAIL_ID, JAIL_ID, JAIL_ID))
 		return err_errno(e, "cannot take the mapped ids");
 	if (prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1))
 		return err_errno(e, "cannot close this process to inspection");
@@ -131,9 +131,9 @@ static bool limit_watches(void)
 /* Seccomp refuses new user namespaces; this refuses them once more, by count. It goes through the
  * jail's own /proc, which is closed to writing only then: in the host's, the name is looked up
  * among those of all user namespaces. */
-int namespaces_limit(struct jail *j, struct err *e)
+int namespaces_limit(struct jail *jail, struct err *e)
 {
-	struct layers *layers = &j->report->layers;
+	struct layers *layers = &jail->report->layers;
 	const unsigned long flags = MS_REMOUNT | MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC;
 	if (layers->proc) /* there is none */
 		return 0;

@@ -19,7 +19,7 @@
 enum { PROXY_PORT = 61080 };
 #define PROXY_AT "127.0.0.1:61080"
 
-static int open_proxy(struct policy *p, struct err *e)
+static int open_proxy(struct policy *policy, struct err *e)
 {
 	static const char http[] = "http://" PROXY_AT, own[] = "localhost,127.0.0.1,::1";
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -28,7 +28,7 @@ static int open_proxy(struct policy *p, struct err *e)
 		.sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	if (fd < 0 || bind(fd, (const struct sockaddr *)&at, sizeof(at)) || listen(fd, 64))
 		return err_errno(e, "cannot open the proxy's listener");
-	if (fdpass_send((int)p->proxy_fd, "L", 1, &fd, 1))
+	if (fdpass_send((int)policy->proxy_fd, "L", 1, &fd, 1))
 		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
 	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, used or
 	 * not. Node.js looks at these when it is told to. What the command is given already stays:
@@ -37,7 +37,7 @@ static int open_proxy(struct policy *p, struct err *e)
 		http, "http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
 		http, "all_proxy", http, "NO_PROXY", own, "no_proxy", own, "NODE_USE_ENV_PROXY",
 		"1");
-	return json_object_update_missing(p->env, more) ? err_set(e, "out of memory") : 0;
+	return json_object_update_missing(policy->env, more) ? err_set(e, "out of memory") : 0;
 }
 
 static pid_t helper; /* the thread below, until it has ended */
@@ -90,12 +90,12 @@ static void send_elsewhere(pid_t thread)
 /* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
  * meanwhile, a thread that allocates nothing and, unless it fails, leaves errno alone: a process
  * would take as long again to collect as to start. */
-int network_begin(struct jail *j, struct err *e)
+int network_begin(struct jail *jail, struct err *e)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
 	static const char *const words[] = {"none", "host", "proxy"};
-	j->report->layers.network = words[j->policy.network];
-	if (j->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
+	jail->report->layers.network = words[jail->policy.network];
+	if (jail->policy.network == NETWORK_HOST || !LAYER_ON("namespace_net"))
 		return 0;
 	made_fd = -1;
 	pid_t tid = clone(help, stack + sizeof(stack),
@@ -108,24 +108,24 @@ int network_begin(struct jail *j, struct err *e)
 	return 0;
 }
 
-int network_enter(struct jail *j, struct err *e)
+int network_enter(struct jail *jail, struct err *e)
 {
 	int fd = await_helper();
 	if (!fd)
 		return 0;
 	if (setns(fd, CLONE_NEWNET))
 		return err_errno(e, "cannot enter the network namespace");
-	return j->policy.network == NETWORK_PROXY ? open_proxy(&j->policy, e) : 0;
+	return jail->policy.network == NETWORK_PROXY ? open_proxy(&jail->policy, e) : 0;
 }
 
 /* The helper's errno is this process's, too: a step may have failed by it, or have taken it for its
  * own. Where there is no network that is the cause, and why there is none only one alone can say.
  */
-void network_explain(struct jail *j)
+void network_explain(struct jail *jail)
 {
 	struct err e = ERR_NONE;
 	if (await_helper() < 0 && make(&e) < 0) {
-		j->report->stage = NULL;
-		report_fail(j->report, "network", &e);
+		jail->report->stage = NULL;
+		report_fail(jail->report, "network", &e);
 	}
 }

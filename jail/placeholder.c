@@ -45,7 +45,7 @@ static bool is_current(int fd, int workspace_fd)
 }
 
 /* 1: the last one has removed it meanwhile. */
-static int lock(struct jail *j, int workspace_fd, struct err *e)
+static int lock(struct jail *jail, int workspace_fd, struct err *e)
 {
 	struct stat st;
 	bool made = !mkdirat(workspace_fd, ".git", 0755);
@@ -63,13 +63,13 @@ static int lock(struct jail *j, int workspace_fd, struct err *e)
 		return err_errno(e, "cannot lock .git");
 	if (!is_current(fd, workspace_fd))
 		return 1;
-	j->placeholder_fd = TAKE_FD(fd);
+	jail->placeholder_fd = TAKE_FD(fd);
 	return 0;
 }
 
-int placeholder_hold(struct jail *j, struct err *e)
+int placeholder_hold(struct jail *jail, struct err *e)
 {
-	const struct policy *p = &j->policy;
+	const struct policy *p = &jail->policy;
 	if (p->access != ACCESS_WRITE || policy_frees(p, p->workspace) || !LAYER_ON("placeholder"))
 		return 0;
 	AUTO_FD int fd = open(p->workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -77,16 +77,16 @@ int placeholder_hold(struct jail *j, struct err *e)
 		return 0; /* what is wrong with it is said where it is mounted */
 	int again = 1;
 	for (int tries = 0; again > 0 && tries < TRIES; tries++)
-		again = lock(j, fd, e);
+		again = lock(jail, fd, e);
 	return again > 0 ? err_set(e, "%s/.git comes and goes", p->workspace) : again;
 }
 
-void placeholder_leave(struct jail *j)
+void placeholder_leave(struct jail *jail)
 {
-	if (j->placeholder_fd < 0)
+	if (jail->placeholder_fd < 0)
 		return;
-	AUTO_FD int fd = open(j->policy.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (!flock(j->placeholder_fd, LOCK_EX | LOCK_NB) && is_current(j->placeholder_fd, fd))
+	AUTO_FD int fd = open(jail->policy.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (!flock(jail->placeholder_fd, LOCK_EX | LOCK_NB) && is_current(jail->placeholder_fd, fd))
 		unlinkat(fd, ".git", AT_REMOVEDIR); /* refused where somebody has made it theirs */
-	own_close(&j->placeholder_fd);
+	own_close(&jail->placeholder_fd);
 }

@@ -22,64 +22,66 @@ static const struct fields_row fields[] = {
 	POLICY_FIELDS(FIELD) POLICY_LIMITS(LIMIT_FIELD) POLICY_COMMAND(FIELD, true){.name = ""}};
 static const struct fields_row order_fields[] = {POLICY_COMMAND(FIELD, false){.name = ""}};
 
-static int take_env(struct policy *p, struct err *e)
+static int take_env(struct policy *policy, struct err *e)
 {
 	const char *name;
-	json_t *value, *given = (json_t *)(uintptr_t)p->given_env;
+	json_t *value, *given = (json_t *)(uintptr_t)policy->given_env;
 	json_object_foreach (given, name, value)
 		if (!is_variable(name) || !json_is_string(value))
 			return err_set(e,
 				"\"env\": %s must be a string named by letters, digits and _",
 				name);
-	return given ? policy_add_env(p, json_incref(given), e) : 0;
+	return given ? policy_add_env(policy, json_incref(given), e) : 0;
 }
 
-int policy_decode(const char *text, size_t len, struct policy *p, struct err *e)
+int policy_decode(const char *text, size_t len, struct policy *policy, struct err *e)
 {
-	*p = (struct policy){.proxy_fd = -1};
-#define LIMIT_INITIAL(name, initial, largest) p->name = initial;
+	*policy = (struct policy){.proxy_fd = -1};
+#define LIMIT_INITIAL(name, initial, largest) policy->name = initial;
 	POLICY_LIMITS(LIMIT_INITIAL)
-	p->env = json_pack("{s:s, s:s, s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
+	policy->env = json_pack("{s:s, s:s, s:s}", "PATH", "/usr/local/bin:/usr/bin:/bin", "HOME",
 		"/tmp/home", "LANG", "C.UTF-8");
-	p->json = json_read(text, len, POLICY_BYTES_MAX, e);
-	if (!p->json || !p->env || fields_read(fields, p->json, p, e) || take_env(p, e)) {
-		policy_done(p);
+	policy->json = json_read(text, len, POLICY_BYTES_MAX, e);
+	if (!policy->json || !policy->env || fields_read(fields, policy->json, policy, e) ||
+		take_env(policy, e)) {
+		policy_done(policy);
 		return err_set(e, "out of memory");
 	}
-	p->network = p->proxy_fd < 0 ? p->network : NETWORK_PROXY;
+	policy->network = policy->proxy_fd < 0 ? policy->network : NETWORK_PROXY;
 	return 0;
 }
 
-int policy_order(struct policy *p, const char *text, size_t len, struct err *e)
+int policy_order(struct policy *policy, const char *text, size_t len, struct err *e)
 {
-	p->given_env = NULL;
-	json_decref(p->order);
-	p->order = json_read(text, len, POLICY_BYTES_MAX, e);
-	if (!p->order || fields_read(order_fields, p->order, p, e) || take_env(p, e))
+	policy->given_env = NULL;
+	json_decref(policy->order);
+	policy->order = json_read(text, len, POLICY_BYTES_MAX, e);
+	if (!policy->order || fields_read(order_fields, policy->order, policy, e) ||
+		take_env(policy, e))
 		return err_wrap(e, "the order");
 	return 0;
 }
 
-void policy_done(struct policy *p)
+void policy_done(struct policy *policy)
 {
-	json_decref(p->json);
-	json_decref(p->order);
-	json_decref(p->env);
-	*p = (struct policy){.proxy_fd = -1};
+	json_decref(policy->json);
+	json_decref(policy->order);
+	json_decref(policy->env);
+	*policy = (struct policy){.proxy_fd = -1};
 }
 
-bool policy_frees(const struct policy *p, const char *path)
+bool policy_frees(const struct policy *policy, const char *path)
 {
 	size_t i;
 	json_t *free_path;
-	json_array_foreach ((json_t *)(uintptr_t)p->repositories, i, free_path)
+	json_array_foreach ((json_t *)(uintptr_t)policy->repositories, i, free_path)
 		if (path_is_within(path, json_string_value(free_path)))
 			return true;
 	return false;
 }
 
-int policy_add_env(struct policy *p, json_t *more, struct err *e)
+int policy_add_env(struct policy *policy, json_t *more, struct err *e)
 {
 	json_auto_t *owned = more;
-	return json_object_update(p->env, owned) ? err_set(e, "out of memory") : 0;
+	return json_object_update(policy->env, owned) ? err_set(e, "out of memory") : 0;
 }

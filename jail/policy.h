@@ -40,14 +40,15 @@ struct policy {
 	bool allow_root_jail, pty;
 };
 
-/* Decodes `text`. On failure `p` is empty and `e` says which field is wrong and what it should be.
+/* Decodes `text`. On failure `policy` is empty and `e` says which field is wrong and what it should
+ * be.
  */
-int policy_decode(const char *text, size_t len, struct policy *p, struct err *e);
+int policy_decode(const char *text, size_t len, struct policy *policy, struct err *e);
 /* Replaces what an order names (serve.c): argv, variables of the environment, timeout_secs. */
-int policy_order(struct policy *p, const char *text, size_t len, struct err *e);
-void policy_done(struct policy *p);
+int policy_order(struct policy *policy, const char *text, size_t len, struct err *e);
+void policy_done(struct policy *policy);
 /* Reports whether the command may make and change repositories at `path`. */
-bool policy_frees(const struct policy *p, const char *path);
+bool policy_frees(const struct policy *policy, const char *path);
 /* Adds an object of strings to the environment, of which it takes the reference. */
-int policy_add_env(struct policy *p, json_t *more, struct err *e);
+int policy_add_env(struct policy *policy, json_t *more, struct err *e);
 #endif

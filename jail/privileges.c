@@ -8,11 +8,11 @@
 #include "base/caps.h"
 #include "jail/jail.h"
 
-int privileges_fix(struct jail *j, struct err *e)
+int privileges_fix(struct jail *jail, struct err *e)
 {
-	if (j->root == ROOT_CONFINED) {
-		j->report->layers.uid = "root";
-		if (!j->policy.allow_root_jail)
+	if (jail->root == ROOT_CONFINED) {
+		jail->report->layers.uid = "root";
+		if (!jail->policy.allow_root_jail)
 			return err_set(e,
 				"this is root in a namespace that cannot give its command another "
 				"id; " NOT_AS_ROOT);
@@ -21,16 +21,16 @@ int privileges_fix(struct jail *j, struct err *e)
 		return 0;
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1)
 		return err_errno(e, "cannot give up new privileges");
-	j->report->layers.no_new_privs = true;
+	jail->report->layers.no_new_privs = true;
 	return 0;
 }
 
-int privileges_drop(struct jail *j, struct err *e)
+int privileges_drop(struct jail *jail, struct err *e)
 {
 	if (!LAYER_ON("capabilities"))
 		return 0;
 	if (caps_drop(e))
 		return -1;
-	j->report->layers.capabilities = true;
+	jail->report->layers.capabilities = true;
 	return 0;
 }

@@ -12,69 +12,69 @@ struct report *report_new(void)
 	return page;
 }
 
-int report_fail(struct report *r, const char *stage, const struct err *why)
+int report_fail(struct report *report, const char *stage, const struct err *why)
 {
-	if (!r->stage) {
-		r->stage = stage;
-		r->why = *why;
+	if (!report->stage) {
+		report->stage = stage;
+		report->why = *why;
 	}
 	return -1;
 }
 
-static void add_flag(struct buf *b, bool value)
+static void add_flag(struct buf *buf, bool value)
 {
-	buf_adds(b, value ? "true" : "false");
+	buf_adds(buf, value ? "true" : "false");
 }
 
-static void add_number(struct buf *b, int value)
+static void add_number(struct buf *buf, int value)
 {
-	buf_addf(b, "%d", value);
+	buf_addf(buf, "%d", value);
 }
 
-static void add_word(struct buf *b, const char *value)
+static void add_word(struct buf *buf, const char *value)
 {
-	buf_adds(b, value ? "\"" : "null");
-	buf_adds(b, value ? value : "");
-	buf_adds(b, value ? "\"" : "");
+	buf_adds(buf, value ? "\"" : "null");
+	buf_adds(buf, value ? value : "");
+	buf_adds(buf, value ? "\"" : "");
 }
 
 /* Somebody waits for this text, and a JSON object of all layers took ten times as long. */
-void report_layers(const struct layers *layers, struct buf *b)
+void report_layers(const struct layers *layers, struct buf *buf)
 {
 	const char *before = "{\"";
 #define ADD(type, name)                                                                              \
-	buf_adds(b, before);                                                                         \
-	buf_adds(b, #name "\":");                                                                    \
+	buf_adds(buf, before);                                                                       \
+	buf_adds(buf, #name "\":");                                                                  \
 	_Generic(layers->name, bool : add_flag, int : add_number, const char * : add_word)(        \
-		b, layers->name); \
+		buf, layers->name); \
 	before = ",\"";
 	REPORT_LAYERS(ADD)
-	buf_addc(b, '}');
+	buf_addc(buf, '}');
 }
 
 /* Every layer that the policy requires is in force, or the command does not begin. */
-int report_require(struct jail *j, struct err *e)
+int report_require(struct jail *jail, struct err *e)
 {
 	static const char *const bounds[] = {
 		[MEMORY_BY_ANY] = "", [MEMORY_BY_WATCH] = "watch", [MEMORY_BY_CGROUP] = "cgroup"};
-	const char *memory = j->report->layers.memory;
+	const char *memory = jail->report->layers.memory;
 	int64_t by = MEMORY_BY_CGROUP;
 	while (by && strcmp(bounds[by], memory) != 0)
 		by--;
-	if (by < j->policy.memory_by)
+	if (by < jail->policy.memory_by)
 		return err_set(e, "limits.memory_by asks for %s, and this host gives %s",
-			bounds[j->policy.memory_by], memory);
-	if (!j->policy.require)
+			bounds[jail->policy.memory_by], memory);
+	if (!jail->policy.require)
 		return 0;
 	AUTO_BUF text;
 	buf_init(&text, LAYERS_BYTES_MAX);
-	report_layers(&j->report->layers, &text);
+	report_layers(&jail->report->layers, &text);
 	json_auto_t *have = text.failed ? NULL : json_loads(text.data, 0, NULL);
 	const char *name;
 	json_t *want;
 	if (!have)
 		return err_set(e, "out of memory");
-	json_object_foreach ((json_t *)(uintptr_t)j->policy.require, name, want) {
+	json_object_foreach ((json_t *)(uintptr_t)jail->policy.require, name, want) {
 		json_t *layer = json_object_get(have, name);
 		if (!layer)
 			return err_set(e, "\"require\" names \"%s\", which is not a layer", name);

@@ -67,7 +67,7 @@ struct report {
 /* The page. Without memory for it nothing can be told: the program ends with 125. */
 struct report *report_new(void);
 /* Records a failed step; the first one stays. Always -1. */
-int report_fail(struct report *r, const char *stage, const struct err *why);
+int report_fail(struct report *report, const char *stage, const struct err *why);
 /* Adds the layers as a JSON object, all of them. */
-void report_layers(const struct layers *layers, struct buf *b);
+void report_layers(const struct layers *layers, struct buf *buf);
 #endif

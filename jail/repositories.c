@@ -15,9 +15,9 @@
 
 enum { ROUNDS_MAX = 1000, NUMBER_MAX = 1000000, LISTED_MAX = 100 };
 
-int repositories_scan(const struct jail *j, bool services)
+int repositories_scan(const struct jail *jail, bool services)
 {
-	services = services && !seccomp_closes_unix(j);
+	services = services && !seccomp_closes_unix(jail);
 	return (services ? SCAN_SERVICES : 0) | (LAYER_ON("repositories") ? SCAN_REPOSITORIES : 0);
 }
 
@@ -70,50 +70,50 @@ static int move(const char *path, const char *aside, char to[PATH_MAX], struct e
 	return 0;
 }
 
-static void note(struct jail *j, const char *path, const char *to)
+static void note(struct jail *jail, const char *path, const char *to)
 {
 	char shown[PATH_MAX];
-	if (!j->planted)
-		j->planted = json_array();
+	if (!jail->planted)
+		jail->planted = json_array();
 	utf8_copy(shown, sizeof(shown), path);
-	if (json_array_size(j->planted) < LISTED_MAX)
+	if (json_array_size(jail->planted) < LISTED_MAX)
 		json_array_append_new(
-			j->planted, json_pack("{s:s, s:s*}", "path", shown, "to", to));
+			jail->planted, json_pack("{s:s, s:s*}", "path", shown, "to", to));
 }
 
 /* Of a directory that is one by what lies in it, that which it cannot do without. */
-static void name_part(const struct place *p, char path[PATH_MAX])
+static void name_part(const struct place *place, char path[PATH_MAX])
 {
-	bool whole = vcs_part(strrchr(p->path, '/') + 1) & VCS_NAME;
-	snprintf(path, PATH_MAX, "%s%s", p->path, whole ? "" : "/HEAD");
+	bool whole = vcs_part(strrchr(place->path, '/') + 1) & VCS_NAME;
+	snprintf(path, PATH_MAX, "%s%s", place->path, whole ? "" : "/HEAD");
 }
 
 /* Returns how many it has moved. */
-static size_t settle_found(struct jail *j, const struct layout *now)
+static size_t settle_found(struct jail *jail, const struct layout *now)
 {
 	char path[PATH_MAX], to[PATH_MAX];
 	size_t moved = 0;
 	for (const struct place *p = now->place; p < now->place + now->count; p++) {
 		struct err e = ERR_NONE;
-		if (!p->repository || was_there(&j->layout, p))
+		if (!p->repository || was_there(&jail->layout, p))
 			continue;
 		name_part(p, path);
-		bool failed = j->policy.aside && move(path, j->policy.aside, to, &e);
-		j->stuck |= failed;
+		bool failed = jail->policy.aside && move(path, jail->policy.aside, to, &e);
+		jail->stuck |= failed;
 		if (failed)
-			err_set(&j->left, "%s cannot be moved aside: %s", path, e.text);
+			err_set(&jail->left, "%s cannot be moved aside: %s", path, e.text);
 		else
-			note(j, path, j->policy.aside ? to : NULL);
-		moved += j->policy.aside && !failed;
+			note(jail, path, jail->policy.aside ? to : NULL);
+		moved += jail->policy.aside && !failed;
 	}
 	return moved;
 }
 
 /* Where there were too many to be found at once, there are more to be found. */
-void repositories_settle(struct jail *j)
+void repositories_settle(struct jail *jail)
 {
 	static struct layout now;
-	struct policy searched = j->policy;
+	struct policy searched = jail->policy;
 	struct err e = ERR_NONE;
 	bool failed = false, again = LAYER_ON("repositories");
 	/* The search finds what of these is a repository; one that the command has made a link
@@ -122,8 +122,8 @@ void repositories_settle(struct jail *j)
 	for (int rounds = 0; again && rounds < ROUNDS_MAX; rounds++) {
 		e = ERR_NONE;
 		failed = layout_init(&now, &searched, SCAN_REPOSITORIES, &e);
-		again = settle_found(j, &now) && failed;
+		again = settle_found(jail, &now) && failed;
 	}
 	if (failed)
-		err_set(&j->left, "%s", e.text);
+		err_set(&jail->left, "%s", e.text);
 }

@@ -27,23 +27,23 @@ static const char *const links[][2] = {ROOT_LINKS(PAIR)};
 
 /* Makes it, in the jail's own memory. The working directory is the new root, so that a relative
  * name means a place in it. */
-static int make_last(const char *path, const struct place *p)
+static int make_last(const char *path, const struct place *place)
 {
 	static char target[PATH_MAX];
-	ssize_t len = p->link ? readlink(p->path, target, sizeof(target) - 1) : 0;
+	ssize_t len = place->link ? readlink(place->path, target, sizeof(target) - 1) : 0;
 	if (len < 0)
 		return -1;
 	target[len] = '\0';
-	return p->link        ? symlink(target, path)
-	       : p->directory ? mkdir(path, p->kind == PLACE_TMPFS ? 01777 : 0755)
-			      : mknod(path, S_IFREG | 0444, 0);
+	return place->link        ? symlink(target, path)
+	       : place->directory ? mkdir(path, place->kind == PLACE_TMPFS ? 01777 : 0755)
+				  : mknod(path, S_IFREG | 0444, 0);
 }
 
 /* With all directories above it. */
-static int make(const char *path, const struct place *p, struct err *e)
+static int make(const char *path, const struct place *place, struct err *e)
 {
 	static char above[PATH_MAX];
-	int failed = make_last(path, p);
+	int failed = make_last(path, place);
 	if (failed && errno == ENOENT) {
 		snprintf(above, sizeof(above), "%s", path);
 		for (char *slash = above; (slash = strchr(slash, '/')); *slash++ = '/') {
@@ -51,7 +51,7 @@ static int make(const char *path, const struct place *p, struct err *e)
 			if (mkdir(above, 0755) && errno != EEXIST)
 				return err_errno(e, "cannot make /%s in the new root", above);
 		}
-		failed = make_last(path, p);
+		failed = make_last(path, place);
 	}
 	return !failed || errno == EEXIST ? 0
 					  : err_errno(e, "cannot make /%s in the new root", path);
@@ -59,80 +59,84 @@ static int make(const char *path, const struct place *p, struct err *e)
 
 /* The place exists already where a host tree contains it; else it is made. 1: what was to be
  * covered is not there any more. */
-static int attach(const struct place *p, int tree, struct err *e)
+static int attach(const struct place *place, int tree, struct err *e)
 {
-	bool ours = !p->above || p->above->kind == PLACE_TMPFS, mask = p->kind == PLACE_MASK;
+	bool ours = !place->above || place->above->kind == PLACE_TMPFS,
+	     mask = place->kind == PLACE_MASK;
 	AUTO_FD int fd = AT_FDCWD;
 	struct stat st;
-	if (ours && make(p->path + 1, p, e))
+	if (ours && make(place->path + 1, place, e))
 		return -1;
 	if (!ours)
-		fd = beneath_open(AT_FDCWD, p->path + 1, O_PATH | (p->repository ? O_NOFOLLOW : 0),
-			0, RESOLVE_NO_SYMLINKS);
-	bool known = !ours && fd >= 0 && (mask || p->grant || p->tree_fd >= 0);
-	if (known && (fstat(fd, &st) || st.st_dev != p->dev || st.st_ino != p->ino))
-		return mask ? 1 : err_set(e, "%s was replaced while the jail was built", p->path);
-	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? p->path + 1 : "",
+		fd = beneath_open(AT_FDCWD, place->path + 1,
+			O_PATH | (place->repository ? O_NOFOLLOW : 0), 0, RESOLVE_NO_SYMLINKS);
+	bool known = !ours && fd >= 0 && (mask || place->grant || place->tree_fd >= 0);
+	if (known && (fstat(fd, &st) || st.st_dev != place->dev || st.st_ino != place->ino))
+		return mask ? 1
+			    : err_set(e, "%s was replaced while the jail was built", place->path);
+	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? place->path + 1 : "",
 					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
 		return 0;
-	if (errno == ENOENT && (mask || !p->grant)) /* of the jail's own, only below /proc */
+	if (errno == ENOENT && (mask || !place->grant)) /* of the jail's own, only below /proc */
 		return mask;
-	return err_errno(e, "cannot mount %s", p->path);
+	return err_errno(e, "cannot mount %s", place->path);
 }
 
 /* A copy of what is made at `name` in the jail's own memory. */
 static int place_copy(
-	const struct place *p, const char *name, struct mount_attr attr, struct err *e)
+	const struct place *place, const char *name, struct mount_attr attr, struct err *e)
 {
-	if (make(name, p, e))
+	if (make(name, place, e))
 		return -1;
 	AUTO_FD int tree =
 		(int)syscall(SYS_open_tree, AT_FDCWD, name, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
 	if (tree < 0 || syscall(SYS_mount_setattr, tree, "", AT_EMPTY_PATH, &attr, sizeof(attr)))
-		return err_errno(e, "cannot prepare what is mounted on %s", p->path);
-	return attach(p, tree, e);
+		return err_errno(e, "cannot prepare what is mounted on %s", place->path);
+	return attach(place, tree, e);
 }
 
 /* A kernel whose own /proc is partly covered (a container) refuses a new one: then there is none.
  */
-static int place_proc(const struct jail *j, const struct place *p, struct err *e)
+static int place_proc(const struct jail *jail, const struct place *place, struct err *e)
 {
-	if (make(p->path + 1, p, e))
+	if (make(place->path + 1, place, e))
 		return -1;
-	if (!syscall(SYS_mount, "proc", p->path + 1, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, ""))
+	if (!syscall(SYS_mount, "proc", place->path + 1, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC,
+		    ""))
 		return 0;
 	if (errno != EPERM)
-		return err_errno(e, "cannot mount %s", p->path);
-	j->report->layers.proc = "none";
+		return err_errno(e, "cannot mount %s", place->path);
+	jail->report->layers.proc = "none";
 	return 0;
 }
 
-static int place_pts(const struct place *p, struct err *e)
+static int place_pts(const struct place *place, struct err *e)
 {
-	if (make(p->path + 1, p, e))
+	if (make(place->path + 1, place, e))
 		return -1;
-	return syscall(SYS_mount, "devpts", p->path + 1, "devpts", MS_NOSUID | MS_NOEXEC,
+	return syscall(SYS_mount, "devpts", place->path + 1, "devpts", MS_NOSUID | MS_NOEXEC,
 		       PTS_OPTIONS) ||
 			       symlink("pts/ptmx", "dev/ptmx")
-		       ? err_errno(e, "cannot mount %s", p->path)
+		       ? err_errno(e, "cannot mount %s", place->path)
 		       : 0;
 }
 
-static int place_any(const struct jail *j, const struct place *p, struct err *e)
+static int place_any(const struct jail *jail, const struct place *place, struct err *e)
 {
 	static const struct mount_attr cover = {.attr_set = MOUNT_ATTR_RDONLY};
-	struct mount_attr own = {.attr_clr = layout_executes(p) ? MOUNT_ATTR_NOEXEC : 0};
-	if (p->kind == PLACE_HIDE || p->kind == PLACE_MASK)
-		return place_copy(p, p->directory ? ".empty/directory" : ".empty/file", cover, e);
-	if (p->kind == PLACE_TMPFS)
-		return place_copy(p, p->path + 1, own, e);
-	if (p->kind == PLACE_PROC)
-		return place_proc(j, p, e);
-	if (p->kind == PLACE_PTS)
-		return place_pts(p, e);
-	if (p->link)
-		return make(p->path + 1, p, e);
-	return p->tree_fd < 0 ? 0 : attach(p, p->tree_fd, e);
+	struct mount_attr own = {.attr_clr = layout_executes(place) ? MOUNT_ATTR_NOEXEC : 0};
+	if (place->kind == PLACE_HIDE || place->kind == PLACE_MASK)
+		return place_copy(
+			place, place->directory ? ".empty/directory" : ".empty/file", cover, e);
+	if (place->kind == PLACE_TMPFS)
+		return place_copy(place, place->path + 1, own, e);
+	if (place->kind == PLACE_PROC)
+		return place_proc(jail, place, e);
+	if (place->kind == PLACE_PTS)
+		return place_pts(place, e);
+	if (place->link)
+		return make(place->path + 1, place, e);
+	return place->tree_fd < 0 ? 0 : attach(place, place->tree_fd, e);
 }
 
 /* What the policy grants of the host's own stays. */
@@ -150,28 +154,29 @@ static int write_files(struct err *e)
 	return mkdir("tmp/home", 0700) ? err_errno(e, "cannot make the home directory") : 0;
 }
 
-int rootfs_build(struct jail *j, struct err *e)
+int rootfs_build(struct jail *jail, struct err *e)
 {
 	static const struct place etc = {.directory = true};
 	char options[64];
 	/* One memory for all that is not the host's, /tmp too. Each name in a place's path takes
 	 * two bytes at least. */
-	long long most_mb = j->policy.memory_mb; /* of which it is a part */
-	long long tmp_mb = j->policy.tmp_mb < most_mb ? j->policy.tmp_mb : most_mb,
+	long long most_mb = jail->policy.memory_mb; /* of which it is a part */
+	long long tmp_mb = jail->policy.tmp_mb < most_mb ? jail->policy.tmp_mb : most_mb,
 		  inodes = tmp_mb * 256 + OWN_INODES;
 	snprintf(options, sizeof(options), "mode=755,size=%lldm,nr_inodes=%lld", tmp_mb,
-		inodes + (long long)j->layout.text_len / 2);
+		inodes + (long long)jail->layout.text_len / 2);
 	umask(0);
 	if (syscall(SYS_mount, "tmpfs", stand, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC,
 		    options) ||
 		chdir(stand))
 		return err_errno(e, "cannot mount the new root");
-	for (struct place *p = j->layout.place; p < j->layout.place + j->layout.count; p++) {
-		int rc = place_any(j, p, e);
+	for (struct place *p = jail->layout.place; p < jail->layout.place + jail->layout.count;
+		p++) {
+		int rc = place_any(jail, p, e);
 		if (rc < 0)
 			return -1;
 		/* Removed, or only moved: it may be back before the command begins. */
-		j->layout.scan_cut |= j->report->moved |= rc;
+		jail->layout.scan_cut |= jail->report->moved |= rc;
 	}
 	if (make("etc", &etc, e) || write_files(e))
 		return -1;
@@ -179,15 +184,15 @@ int rootfs_build(struct jail *j, struct err *e)
 	rmdir(".empty/directory");
 	rmdir(".empty");
 	umask(022); /* the command's */
-	j->report->layers.protect = true;
-	j->report->layers.pinned = layout_count(&j->layout, PLACE_PIN);
-	j->report->layers.masked = layout_count(&j->layout, PLACE_MASK);
+	jail->report->layers.protect = true;
+	jail->report->layers.pinned = layout_count(&jail->layout, PLACE_PIN);
+	jail->report->layers.masked = layout_count(&jail->layout, PLACE_MASK);
 	return 0;
 }
 
-int rootfs_enter(struct jail *j, struct err *e)
+int rootfs_enter(struct jail *jail, struct err *e)
 {
-	(void)j;
+	(void)jail;
 	struct mount_attr attr = {.attr_set = MOUNT_ATTR_RDONLY};
 	if (syscall(SYS_pivot_root, ".", ".") || syscall(SYS_umount2, ".", 2 /* MNT_DETACH */) ||
 		chdir("/"))

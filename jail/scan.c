@@ -31,18 +31,18 @@ struct walk {
 	int failed;
 };
 
-static void cut(struct walk *w, const char *why)
+static void cut(struct walk *walk, const char *why)
 {
-	w->failed = err_set(w->why,
+	walk->failed = err_set(walk->why,
 		"%s cannot be searched for sockets, pipes and repositories: %s; remove it, or "
 		"let it be read",
-		w->path, why);
+		walk->path, why);
 }
 
-static void fill_up(struct walk *w, const char *why)
+static void fill_up(struct walk *walk, const char *why)
 {
-	cut(w, why);
-	w->full = true;
+	cut(walk, why);
+	walk->full = true;
 }
 
 bool scan_is_git_dir(int dir_fd)
@@ -55,36 +55,36 @@ bool scan_is_git_dir(int dir_fd)
 	return vcs_is_git_dir(parts);
 }
 
-/* Holds the repository at w->path. One that a grant names itself is the operator's to give. */
-static void hold(struct walk *w)
+/* Holds the repository at walk->path. One that a grant names itself is the operator's to give. */
+static void hold(struct walk *walk)
 {
-	const struct place *above = layout_deepest(w->layout, w->path);
+	const struct place *above = layout_deepest(walk->layout, walk->path);
 	const struct place place = {.kind = PLACE_READ, .grant = true, .repository = true};
-	if (!(w->scan & SCAN_REPOSITORIES) || w->held || !above || above->kind != PLACE_WRITE ||
-		policy_frees(w->policy, w->path))
+	if (!(walk->scan & SCAN_REPOSITORIES) || walk->held || !above ||
+		above->kind != PLACE_WRITE || policy_frees(walk->policy, walk->path))
 		return;
-	if (!strcmp(above->path, w->path) && strcmp(w->path, w->policy->workspace) != 0)
+	if (!strcmp(above->path, walk->path) && strcmp(walk->path, walk->policy->workspace) != 0)
 		return;
-	if (layout_add(w->layout, w->path, place, NULL))
-		fill_up(w, "there are too many repositories");
+	if (layout_add(walk->layout, walk->path, place, NULL))
+		fill_up(walk, "there are too many repositories");
 }
 
-static void walk(struct walk *w, int at_fd, const char *name);
+static void walk(struct walk *walk, int at_fd, const char *name);
 
-static void mask(struct walk *w)
+static void mask(struct walk *walk)
 {
 	static const struct place cover = {.kind = PLACE_MASK};
-	if ((w->scan & SCAN_SERVICES) && LAYER_ON("mask") &&
-		(++w->found > FOUND_MAX || layout_add(w->layout, w->path, cover, NULL)))
-		fill_up(w, "there are too many sockets and pipes");
+	if ((walk->scan & SCAN_SERVICES) && LAYER_ON("mask") &&
+		(++walk->found > FOUND_MAX || layout_add(walk->layout, walk->path, cover, NULL)))
+		fill_up(walk, "there are too many sockets and pipes");
 }
 
-static mode_t type_of(struct walk *w, int dir_fd, const struct dirent *entry)
+static mode_t type_of(struct walk *walk, int dir_fd, const struct dirent *entry)
 {
 	struct stat st = {.st_mode = (mode_t)DTTOIF(entry->d_type)};
 	if (entry->d_type == DT_UNKNOWN &&
 		fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && errno != ENOENT)
-		cut(w, strerror(errno));
+		cut(walk, strerror(errno));
 	return st.st_mode;
 }
 
@@ -125,48 +125,49 @@ static bool is_sealed(int at_fd, const char *name)
 
 /* -1: there is nothing to look at. A granted file is looked at where it is mounted; what is missing
  * fails there. */
-static int open_level(struct walk *w, int at_fd, const char *name)
+static int open_level(struct walk *walk, int at_fd, const char *name)
 {
 	int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	int why = errno;
 	if (fd < 0 && why != ENOTDIR && why != ENOENT && !(why == EACCES && is_sealed(at_fd, name)))
-		cut(w, strerror(why));
+		cut(walk, strerror(why));
 	return fd;
 }
 
 /* As the kernel tells it: a C library's stream would ask two things more of every directory. */
-static void walk(struct walk *w, int at_fd, const char *name)
+static void walk(struct walk *walk, int at_fd, const char *name)
 {
 	_Alignas(struct dirent) char block[BLOCK_BYTES];
 	unsigned parts = 0;
-	AUTO_FD int fd = open_level(w, at_fd, name);
+	AUTO_FD int fd = open_level(walk, at_fd, name);
 	ssize_t len = 0;
 	if (fd < 0)
 		return;
-	if (++w->depth > DEPTH_MAX)
-		cut(w, "it lies too deep");
-	while (w->depth <= DEPTH_MAX && !w->full &&
+	if (++walk->depth > DEPTH_MAX)
+		cut(walk, "it lies too deep");
+	while (walk->depth <= DEPTH_MAX && !walk->full &&
 		(len = syscall(SYS_getdents64, fd, block, sizeof(block))) > 0)
-		for (ssize_t at = 0; at < len && !w->full;) {
+		for (ssize_t at = 0; at < len && !walk->full;) {
 			const struct dirent *entry = (const void *)(block + at);
 			unsigned part = vcs_part(entry->d_name);
 			at += entry->d_reclen;
 			parts |= part;
-			if (++w->entries > ENTRIES_MAX)
-				fill_up(w, "there are too many files");
-			visit(w, fd, entry, part);
+			if (++walk->entries > ENTRIES_MAX)
+				fill_up(walk, "there are too many files");
+			visit(walk, fd, entry, part);
 		}
 	if (len < 0 && errno != ENOENT) /* it was removed meanwhile */
-		cut(w, strerror(errno));
+		cut(walk, strerror(errno));
 	if (vcs_is_git_dir(parts) && scan_is_git_dir(fd))
-		hold(w);
-	w->depth--;
+		hold(walk);
+	walk->depth--;
 }
 
-int scan_tree(struct layout *l, const struct policy *p, int scan, const char *path, struct err *e)
+int scan_tree(struct layout *layout, const struct policy *policy, int scan, const char *path,
+	struct err *e)
 {
 	struct err unheard = ERR_NONE;
-	struct walk w = {.layout = l, .policy = p, .scan = scan, .why = e ? e : &unheard};
+	struct walk w = {.layout = layout, .policy = policy, .scan = scan, .why = e ? e : &unheard};
 	snprintf(w.path, sizeof(w.path), "%s", path);
 	walk(&w, AT_FDCWD, path);
 	return w.failed;

@@ -18,27 +18,27 @@ int seccomp_enter(unsigned which)
 
 /* Below ABI 9 nothing else stops a command without a mount namespace from connecting to a named
  * socket. */
-bool seccomp_closes_unix(const struct jail *j)
+bool seccomp_closes_unix(const struct jail *jail)
 {
-	return !j->strict && j->landlock_abi < 9;
+	return !jail->strict && jail->landlock_abi < 9;
 }
 
-int seccomp_apply(struct jail *j, struct err *e)
+int seccomp_apply(struct jail *jail, struct err *e)
 {
-	struct layers *layers = &j->report->layers;
-	bool no_internet = !j->strict && j->policy.network != NETWORK_HOST;
+	struct layers *layers = &jail->report->layers;
+	bool no_internet = !jail->strict && jail->policy.network != NETWORK_HOST;
 	unsigned which = 0;
-	layers->scan = seccomp_closes_unix(j) ? "none" : j->layout.scan_cut ? "cut" : "whole";
+	layers->scan = seccomp_closes_unix(jail) ? "none" : jail->layout.scan_cut ? "cut" : "whole";
 	/* Nothing else does where the search for sockets was cut short, where one that it found
 	 * cannot be covered, or, below ABI 6, where abstract ones are those of the host. */
-	bool no_unix = seccomp_closes_unix(j) || j->layout.scan_cut ||
-		       (!j->strict && layout_count(&j->layout, PLACE_MASK)) ||
-		       (j->policy.network == NETWORK_HOST && !layers->landlock_scopes);
+	bool no_unix = seccomp_closes_unix(jail) || jail->layout.scan_cut ||
+		       (!jail->strict && layout_count(&jail->layout, PLACE_MASK)) ||
+		       (jail->policy.network == NETWORK_HOST && !layers->landlock_scopes);
 	layers->unix_sockets = no_unix ? "closed" : "open";
 	which |= no_internet && LAYER_ON("seccomp_no_internet") ? FILTER_NO_INTERNET : 0;
 	which |= no_unix && LAYER_ON("seccomp_no_unix") ? FILTER_NO_UNIX : 0;
-	which |= !j->strict && LAYER_ON("seccomp_no_host") ? FILTER_NO_HOST : 0;
-	which |= !j->policy.pty && LAYER_ON("seccomp_no_terminal") ? FILTER_NO_TERMINAL : 0;
+	which |= !jail->strict && LAYER_ON("seccomp_no_host") ? FILTER_NO_HOST : 0;
+	which |= !jail->policy.pty && LAYER_ON("seccomp_no_terminal") ? FILTER_NO_TERMINAL : 0;
 	if (seccomp_enter(which))
 		return err_errno(e, "cannot load the seccomp filter");
 	layers->seccomp = 1;

@@ -31,15 +31,15 @@ struct order {
 };
 
 /* Waits for one. 0: there is one; 1: the other side is gone; -1: it is not an order. */
-static int receive(int socket_fd, struct order *o, int count, struct err *e)
+static int receive(int socket_fd, struct order *order, int count, struct err *e)
 {
-	ssize_t len = fdpass_receive(socket_fd, o->text, sizeof(o->text), &o->with);
+	ssize_t len = fdpass_receive(socket_fd, order->text, sizeof(order->text), &order->with);
 	if (len < 0)
 		return err_errno(e, "cannot receive an order");
 	if (!len)
 		return 1;
-	o->len = (size_t)len;
-	if (o->with.cut || o->with.count != count)
+	order->len = (size_t)len;
+	if (order->with.cut || order->with.count != count)
 		return err_set(e, "an order has at most %d bytes, and %d descriptors",
 			ORDER_BYTES_MAX, count);
 	return 0;
@@ -47,90 +47,92 @@ static int receive(int socket_fd, struct order *o, int count, struct err *e)
 
 /* Takes an order that nobody gave: what is written to for one is this process's own then, when
  * somebody waits. */
-static void practise(struct jail *j, struct order *o)
+static void practise(struct jail *jail, struct order *order)
 {
 	static const char any[] = "{\"argv\":[\"true\"]}";
-	memcpy(o->text, any, sizeof(any));
-	o->with.count = 0;
-	policy_order(&j->policy, o->text, strlen(any), NULL);
+	memcpy(order->text, any, sizeof(any));
+	order->with.count = 0;
+	policy_order(&jail->policy, order->text, strlen(any), NULL);
 }
 
 /* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
-int serve_take(struct jail *j, struct err *e)
+int serve_take(struct jail *jail, struct err *e)
 {
 	static struct order o;
-	if (j->order_fd < 0)
+	if (jail->order_fd < 0)
 		return 0;
-	practise(j, &o);
-	int failed = receive(j->order_fd, &o, 3, e);
+	practise(jail, &o);
+	int failed = receive(jail->order_fd, &o, 3, e);
 	for (int fd = 0; fd < 3; fd++)
 		if (!failed && dup2(o.with.fds[fd], fd) < 0)
 			failed = err_errno(e, "cannot use the order's descriptors");
-	failed = failed || policy_order(&j->policy, o.text, o.len, e);
+	failed = failed || policy_order(&jail->policy, o.text, o.len, e);
 	return failed ? err_set(e, "the launcher has ended") : 0;
 }
 
 /* The order comes before the launcher knows whether this jail is still right; a byte says that. */
-int serve_begin(struct jail *j, struct err *e)
+int serve_begin(struct jail *jail, struct err *e)
 {
 	char byte;
-	bool begins = j->order_fd < 0 || read(j->order_fd, &byte, 1) == 1;
+	bool begins = jail->order_fd < 0 || read(jail->order_fd, &byte, 1) == 1;
 	return begins ? 0 : err_set(e, "the policy's paths keep changing while jails are built");
 }
 
 /* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
  * made: the report says why. A command whose jail failed gets another one, made when it comes. */
-static int prepare(struct jail *j, bool ordered)
+static int prepare(struct jail *jail, bool ordered)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
-	j->report = report_new();
+	jail->report = report_new();
 	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
-	if (j->policy.network == NETWORK_PROXY && !ordered)
+	if (jail->policy.network == NETWORK_PROXY && !ordered)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err_errno(&e, "cannot make a socket pair");
-		return report_fail(j->report, "order", &e);
+		return report_fail(jail->report, "order", &e);
 	}
-	j->order_fd = pair[1];
+	jail->order_fd = pair[1];
 	prctl(PR_SET_DUMPABLE, 1); /* an ordinary user's id maps need it */
-	jail_start(j);
-	layout_done(&j->layout); /* the jail has them, and an order's descriptors need room here */
-	own_close(&j->order_fd);
+	jail_start(jail);
+	layout_done(
+		&jail->layout); /* the jail has them, and an order's descriptors need room here */
+	own_close(&jail->order_fd);
 	return pair[0];
 }
 
-static bool is_stale(const struct jail *j, bool scan)
+static bool is_stale(const struct jail *jail, bool scan)
 {
 	static struct layout now;
-	return j->report->moved ||
-	       layout_init(
-		       &now, &j->policy, scan ? repositories_scan(j, true) : SCAN_NOTHING, NULL) ||
-	       !layout_same(&now, &j->layout);
+	return jail->report->moved ||
+	       layout_init(&now, &jail->policy, scan ? repositories_scan(jail, true) : SCAN_NOTHING,
+		       NULL) ||
+	       !layout_same(&now, &jail->layout);
 }
 
 /* The order goes ahead, the check follows, and only then may the command begin. Where this fails
  * the jail has ended, and its own reason is already in the report. */
-static bool hand_over(const struct jail *j, int ready_fd, const struct order *o)
+static bool hand_over(const struct jail *jail, int ready_fd, const struct order *order)
 {
-	return !fdpass_send(ready_fd, o->text, o->len, o->with.fds, 3) && !is_stale(j, true) &&
-	       send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
+	return !fdpass_send(ready_fd, order->text, order->len, order->with.fds, 3) &&
+	       !is_stale(jail, true) && send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 
 /* The command is let in, or the report says why not. */
-static void carry_out(struct jail *j, bool begun, const struct order *o)
+static void carry_out(struct jail *jail, bool begun, const struct order *order)
 {
 	struct err e = ERR_NONE;
 	if (!begun) {
-		supervise_clean(j);
-		AUTO_FD int ready_fd = prepare(j, true);
-		hand_over(j, ready_fd, o); /* or ready_fd hangs up, and serve_begin says why */
+		supervise_clean(jail);
+		AUTO_FD int ready_fd = prepare(jail, true);
+		hand_over(
+			jail, ready_fd, order); /* or ready_fd hangs up, and serve_begin says why */
 	}
-	if (j->strict && memory_watched(j)) /* PID 1 has waited for this before it watches */
-		syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGCHLD, NULL, 0);
+	if (jail->strict && memory_watched(jail)) /* PID 1 has waited for this before it watches */
+		syscall(SYS_pidfd_send_signal, jail->child_pidfd, SIGCHLD, NULL, 0);
 	/* Read here too, for the time: the command is on its way meanwhile. */
-	if (policy_order(&j->policy, o->text, o->len, &e))
-		report_fail(j->report, "order", &e);
+	if (policy_order(&jail->policy, order->text, order->len, &e))
+		report_fail(jail->report, "order", &e);
 }
 
 /* A process for each order, with the jail that is ready for it. What it says to the launcher, and
@@ -143,60 +145,60 @@ struct word {
 };
 
 /* Where nobody hears it any more, life_fd has hung up, and what runs is ended. */
-static void say(const struct jail *j, int says)
+static void say(const struct jail *jail, int says)
 {
 	const struct word word = {getpid(), says};
-	send(j->life_fd, &word, sizeof(word), MSG_NOSIGNAL);
+	send(jail->life_fd, &word, sizeof(word), MSG_NOSIGNAL);
 }
 
 /* As receive. An order may go to another process that is ready; and who is ready when the launcher
  * dies, or is asked to end, has a jail to remove. */
-static int await(struct jail *j, int socket_fd, struct order *o, struct err *e)
+static int await(struct jail *jail, int socket_fd, struct order *order, struct err *e)
 {
 	struct pollfd any[] = {
-		{socket_fd, POLLIN, 0}, {j->life_fd, 0, 0}, {j->asked_fd, POLLIN, 0}};
+		{socket_fd, POLLIN, 0}, {jail->life_fd, 0, 0}, {jail->asked_fd, POLLIN, 0}};
 	int rc;
 	do {
 		*e = ERR_NONE;
 		poll(any, ARRAY_LEN(any), -1);
 		if (any[2].revents)
-			lifeline_read(j);
-		rc = any[1].revents || any[2].revents ? 1 : receive(socket_fd, o, ORDER_FDS, e);
+			lifeline_read(jail);
+		rc = any[1].revents || any[2].revents ? 1 : receive(socket_fd, order, ORDER_FDS, e);
 	} while (rc < 0 && e->number == EAGAIN);
 	return rc;
 }
 
-static void serve_one(struct jail *j, int socket_fd)
+static void serve_one(struct jail *jail, int socket_fd)
 {
 	static struct order o;
 	struct err e = ERR_NONE;
 	prctl(PR_SET_PDEATHSIG, SIGCONT); /* who is stopped shall see the launcher's end, too */
-	int ready_fd = prepare(j, false);
-	is_stale(j, false); /* for the same reason */
-	practise(j, &o);
-	int rc = await(j, socket_fd, &o, &e);
+	int ready_fd = prepare(jail, false);
+	is_stale(jail, false); /* for the same reason */
+	practise(jail, &o);
+	int rc = await(jail, socket_fd, &o, &e);
 	if (rc == 1) {
-		supervise_clean(j);
-		say(j, SAYS_ENDED);
-		lifeline_end(j, 0);
+		supervise_clean(jail);
+		say(jail, SAYS_ENDED);
+		lifeline_end(jail, 0);
 	}
-	bool begun = !rc && hand_over(j, ready_fd, &o); /* first of all: somebody waits */
+	bool begun = !rc && hand_over(jail, ready_fd, &o); /* first of all: somebody waits */
 	sched_yield(); /* the command's turn, where both are on one processor */
-	say(j, SAYS_TAKEN);
+	say(jail, SAYS_TAKEN);
 	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */
 	if (rc)
-		report_fail(j->report, "order", &e);
+		report_fail(jail->report, "order", &e);
 	else
-		carry_out(j, begun, &o);
-	supervise(j, o.with.fds[3]);
-	if (j->stuck)
+		carry_out(jail, begun, &o);
+	supervise(jail, o.with.fds[3]);
+	if (jail->stuck)
 		shutdown(socket_fd, SHUT_RDWR); /* nobody's next command begins */
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */
 		own_close(&o.with.fds[fd]);
-	say(j, SAYS_TOLD);
-	supervise_clean(j);
-	lifeline_end(j, 0);
+	say(jail, SAYS_TOLD);
+	supervise_clean(jail);
+	lifeline_end(jail, 0);
 }
 
 /* --- the launcher ----------------------------------------------------------------------------- */
@@ -214,101 +216,103 @@ struct resident {
 	bool last;  /* no order will follow */
 };
 
-static int count_of(const struct resident *r, int said)
+static int count_of(const struct resident *resident, int said)
 {
 	int count = 0;
-	for (int i = 0; i < r->count; i++)
-		count += r->said[i] == said;
+	for (int i = 0; i < resident->count; i++)
+		count += resident->said[i] == said;
 	return count;
 }
 
-static int start_one(struct resident *r, struct err *e)
+static int start_one(struct resident *resident, struct err *e)
 {
 	pid_t pid = fork();
 	if (!pid) {
-		close(r->says[0]);
-		r->base->life_fd = r->says[1];
-		serve_one(r->base, r->socket_fd);
+		close(resident->says[0]);
+		resident->base->life_fd = resident->says[1];
+		serve_one(resident->base, resident->socket_fd);
 	}
 	if (pid < 0)
 		return err_errno(e, "cannot start the next launcher");
-	r->said[r->count] = 0;
-	r->ones[r->count++] = pid;
+	resident->said[resident->count] = 0;
+	resident->ones[resident->count++] = pid;
 	return 0;
 }
 
-static int find_one(const struct resident *r, pid_t pid)
+static int find_one(const struct resident *resident, pid_t pid)
 {
 	int at = 0;
-	while (at < r->count && r->ones[at] != pid)
+	while (at < resident->count && resident->ones[at] != pid)
 		at++;
 	return at;
 }
 
-static void hear(struct resident *r)
+static void hear(struct resident *resident)
 {
 	struct word word;
-	while (recv(r->says[0], &word, sizeof(word), MSG_DONTWAIT) == sizeof(word)) {
-		int at = find_one(r, word.pid);
-		if (at < r->count)
-			r->said[at] = word.says;
+	while (recv(resident->says[0], &word, sizeof(word), MSG_DONTWAIT) == sizeof(word)) {
+		int at = find_one(resident, word.pid);
+		if (at < resident->count)
+			resident->said[at] = word.says;
 		if (word.says == SAYS_TOLD)
-			r->wanted = READY;
+			resident->wanted = READY;
 	}
 }
 
 /* Forgets who has ended, after its last words. Who had none was killed: its command may have left
  * processes, which are this one's children now. */
-static int collect(struct resident *r, struct err *e)
+static int collect(struct resident *resident, struct err *e)
 {
 	struct signalfd_siginfo info;
 	pid_t pid;
 	bool killed = false;
-	while (read(r->ended_fd, &info, sizeof(info)) > 0)
+	while (read(resident->ended_fd, &info, sizeof(info)) > 0)
 		continue;
-	hear(r);
+	hear(resident);
 	for (int at; (pid = waitpid(-1, NULL, WNOHANG)) > 0;) {
-		if ((at = find_one(r, pid)) == r->count)
+		if ((at = find_one(resident, pid)) == resident->count)
 			continue;
-		killed = killed || !r->said[at] || r->said[at] == SAYS_TAKEN;
-		r->count--;
-		r->ones[at] = r->ones[r->count];
-		r->said[at] = r->said[r->count];
-		r->ones[r->count] = 0;
+		killed = killed || !resident->said[at] || resident->said[at] == SAYS_TAKEN;
+		resident->count--;
+		resident->ones[at] = resident->ones[resident->count];
+		resident->said[at] = resident->said[resident->count];
+		resident->ones[resident->count] = 0;
 	}
-	return killed && !r->base->strict ? hardened_sweep(r->base, r->ones, e) : 0;
+	return killed && !resident->base->strict ? hardened_sweep(resident->base, resident->ones, e)
+						 : 0;
 }
 
 /* Waits for all of them, which see that life_fd has hung up; who is stopped or stuck is killed. */
-static int end_all(struct resident *r, struct err *e)
+static int end_all(struct resident *resident, struct err *e)
 {
 	static const pid_t nobody;
 	int64_t until_ms = clock_monotonic_ms() + END_MS;
-	struct pollfd ended = {r->ended_fd, POLLIN, 0};
-	own_close(&r->says[0]);
-	own_close(&r->socket_fd);
-	while (r->count && io_poll(&ended, 1, until_ms) > 0)
-		if (collect(r, e))
+	struct pollfd ended = {resident->ended_fd, POLLIN, 0};
+	own_close(&resident->says[0]);
+	own_close(&resident->socket_fd);
+	while (resident->count && io_poll(&ended, 1, until_ms) > 0)
+		if (collect(resident, e))
 			return -1;
-	for (int i = 0; i < r->count; i++)
-		kill(r->ones[i], SIGKILL);
-	for (int i = 0; i < r->count; i++)
-		waitpid(r->ones[i], NULL, 0);
-	return r->base->strict ? 0 : hardened_sweep(r->base, &nobody, e);
+	for (int i = 0; i < resident->count; i++)
+		kill(resident->ones[i], SIGKILL);
+	for (int i = 0; i < resident->count; i++)
+		waitpid(resident->ones[i], NULL, 0);
+	return resident->base->strict ? 0 : hardened_sweep(resident->base, &nobody, e);
 }
 
-static int open_resident(struct resident *r, struct err *e)
+static int open_resident(struct resident *resident, struct err *e)
 {
 	sigset_t ended;
 	sigemptyset(&ended);
 	sigaddset(&ended, SIGCHLD);
-	r->ended_fd = sigprocmask(SIG_BLOCK, &ended, NULL)
-			      ? -1
-			      : signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (r->ended_fd < 0 || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, r->says) ||
-		fcntl(r->socket_fd, F_SETFL, O_NONBLOCK))
+	resident->ended_fd = sigprocmask(SIG_BLOCK, &ended, NULL)
+				     ? -1
+				     : signalfd(-1, &ended, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (resident->ended_fd < 0 ||
+		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, resident->says) ||
+		fcntl(resident->socket_fd, F_SETFL, O_NONBLOCK))
 		return err_errno(e, "cannot make a socket pair");
-	return r->base->strict ? 0 : hardened_adopt(r->base, e);
+	return resident->base->strict ? 0 : hardened_adopt(resident->base, e);
 }
 
 static bool has_order(int socket_fd)
@@ -318,22 +322,23 @@ static bool has_order(int socket_fd)
 }
 
 /* Waits once. False: the other side is gone, or a signal asks for the end. */
-static bool turn(struct resident *r)
+static bool turn(struct resident *resident)
 {
-	struct pollfd watched[] = {{r->says[0], POLLIN, 0},
-		{r->socket_fd, r->last ? 0 : POLLRDHUP, 0}, {r->ended_fd, POLLIN, 0},
-		{r->base->asked_fd, POLLIN, 0}};
-	int idle = count_of(r, 0);
+	struct pollfd watched[] = {{resident->says[0], POLLIN, 0},
+		{resident->socket_fd, resident->last ? 0 : POLLRDHUP, 0},
+		{resident->ended_fd, POLLIN, 0}, {resident->base->asked_fd, POLLIN, 0}};
+	int idle = count_of(resident, 0);
 	/* A short command is not disturbed by the building of other jails; where one follows
 	 * another, the next is built beside it. */
-	bool woken = poll(watched, ARRAY_LEN(watched), !r->last && idle < READY ? SHORT_MS : -1);
-	r->wanted = woken ? 0 : idle + 1;
+	bool woken =
+		poll(watched, ARRAY_LEN(watched), !resident->last && idle < READY ? SHORT_MS : -1);
+	resident->wanted = woken ? 0 : idle + 1;
 	if (watched[3].revents)
-		lifeline_read(r->base);
+		lifeline_read(resident->base);
 	if (watched[3].revents || watched[1].revents & POLLHUP)
 		return false;
-	r->last = r->last || watched[1].revents;
-	hear(r);
+	resident->last = resident->last || watched[1].revents;
+	hear(resident);
 	return true;
 }
 

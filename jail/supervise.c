@@ -19,83 +19,83 @@ enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 12
 enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_ASKED, WAIT_OVER };
 
 /* Hardened, what is left to do meanwhile is to look at the memory. */
-static int wait_until(struct jail *j, int64_t deadline_ms)
+static int wait_until(struct jail *jail, int64_t deadline_ms)
 {
-	struct pollfd ends[] = {
-		{.fd = j->strict ? j->alive_fd : j->child_pidfd, .events = j->strict ? 0 : POLLIN},
-		{.fd = j->life_fd}, {.fd = j->parent_fd, .events = POLLIN},
-		{.fd = j->asked_fd, .events = POLLIN}};
-	int64_t look_ms = clock_monotonic_ms() + memory_first_ms(j);
-	bool watched = !j->strict && memory_watched(j);
+	struct pollfd ends[] = {{.fd = jail->strict ? jail->alive_fd : jail->child_pidfd,
+					.events = jail->strict ? 0 : POLLIN},
+		{.fd = jail->life_fd}, {.fd = jail->parent_fd, .events = POLLIN},
+		{.fd = jail->asked_fd, .events = POLLIN}};
+	int64_t look_ms = clock_monotonic_ms() + memory_first_ms(jail);
+	bool watched = !jail->strict && memory_watched(jail);
 	int got;
 	while (!(got = io_poll(ends, ARRAY_LEN(ends),
 			 watched && look_ms < deadline_ms ? look_ms : deadline_ms)) &&
 		watched && clock_monotonic_ms() < deadline_ms) {
-		look_ms = clock_monotonic_ms() + memory_look(j, false);
-		if (j->report->limit)
+		look_ms = clock_monotonic_ms() + memory_look(jail, false);
+		if (jail->report->limit)
 			return WAIT_OVER;
 	}
 	if (got <= 0 || ends[0].revents)
 		return got <= 0 ? got : WAIT_ENDED;
 	if (ends[3].revents)
-		lifeline_read(j);
+		lifeline_read(jail);
 	return ends[3].revents ? WAIT_ASKED : WAIT_ORPHANED;
 }
 
-static int collect(struct jail *j)
+static int collect(struct jail *jail)
 {
 	int status = 0;
-	if (j->child > 0 && waitpid(j->child, &status, 0) < 0) /* no signal is handled here */
+	if (jail->child > 0 && waitpid(jail->child, &status, 0) < 0) /* no signal is handled here */
 		return -1;
-	j->child = -1; /* so that nobody signals its number */
+	jail->child = -1; /* so that nobody signals its number */
 	return status;
 }
 
 /* PID 1 of a strict jail waits for the launcher's end, or for this. */
-static int end(struct jail *j)
+static int end(struct jail *jail)
 {
-	if (j->child > 0)
-		kill(j->child, SIGKILL);
-	return collect(j);
+	if (jail->child > 0)
+		kill(jail->child, SIGKILL);
+	return collect(jail);
 }
 
 /* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
  * longer than the command did. */
-static int wait_for(struct jail *j, struct err *e)
+static int wait_for(struct jail *jail, struct err *e)
 {
 	static const pid_t nobody;
-	struct report *r = j->report;
+	struct report *r = jail->report;
 	int64_t begin = clock_monotonic_ms();
 	if (r->stage)
-		return end(j) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
-	int why = wait_until(j, begin + j->policy.timeout_secs * 1000);
+		return end(jail) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
+	int why = wait_until(jail, begin + jail->policy.timeout_secs * 1000);
 	bool ended = why == WAIT_ENDED;
 	if (why < 0)
 		return err_errno(e, "cannot wait for the jail");
 	r->timed_out = why == WAIT_LATE;
-	if (!ended && syscall(SYS_pidfd_send_signal, j->child_pidfd, SIGKILL, NULL, 0))
+	if (!ended && syscall(SYS_pidfd_send_signal, jail->child_pidfd, SIGKILL, NULL, 0))
 		return err_errno(e, "cannot kill the jail");
-	if (!j->strict) {
-		r->wait_status = collect(j);
+	if (!jail->strict) {
+		r->wait_status = collect(jail);
 		r->ended = true;
-		if (hardened_sweep(j, &nobody, e))
+		if (hardened_sweep(jail, &nobody, e))
 			return -1;
 	} else if (!ended || !r->ended) {
-		collect(j);
+		collect(jail);
 	}
-	if (j->child < 0) /* collected: PID 1 could not, or did not, say */
+	if (jail->child < 0) /* collected: PID 1 could not, or did not, say */
 		getrusage(RUSAGE_CHILDREN, &r->used);
 	r->wall_ms = clock_monotonic_ms() - begin;
 	if (why == WAIT_ASKED)
-		return err_set(e, "signal %d asked the launcher to end", j->asked);
+		return err_set(e, "signal %d asked the launcher to end", jail->asked);
 	return why == WAIT_ORPHANED ? err_set(e, "who started the launcher has ended") : 0;
 }
 
 /* What it comes to: the exit status, and in the report the reason where it is not the command's
  * own; without a stage only execve failed, which is its own fault, as in a shell. */
-static int judge(const struct jail *j)
+static int judge(const struct jail *jail)
 {
-	struct report *r = j->report;
+	struct report *r = jail->report;
 	if (!r->stage && !r->set_up && !r->timed_out) {
 		r->stage = "launch";
 		err_set(&r->why, "the jail was killed before it was set up");
@@ -111,17 +111,18 @@ static int judge(const struct jail *j)
 		       : WIFEXITED(r->wait_status) ? WEXITSTATUS(r->wait_status)
 						   : 128 + WTERMSIG(r->wait_status);
 	errno = r->exec_errno;
-	err_errno(&r->why, "cannot run %s%s", json_string_value(json_array_get(j->policy.argv, 0)),
+	err_errno(&r->why, "cannot run %s%s",
+		json_string_value(json_array_get(jail->policy.argv, 0)),
 		r->uninterpreted ? ", whose interpreter is not there" : "");
 	return errno == ENOENT || errno == ENOTDIR ? EXIT_ABSENT : EXIT_CANNOT;
 }
 
 /* The limit that stopped the command or a process that it waited for, as far as that can be told: a
  * shell says how such a process ended. NULL: none did. */
-static const char *find_limit(const struct jail *j, int code)
+static const char *find_limit(const struct jail *jail, int code)
 {
-	const struct report *r = j->report;
-	const char *group = cgroup_limit(j);
+	const struct report *r = jail->report;
+	const char *group = cgroup_limit(jail);
 	int64_t cpu_secs = r->used.ru_utime.tv_sec + r->used.ru_stime.tv_sec;
 	int number = code - 128;
 	if (r->stage || r->timed_out)
@@ -129,17 +130,17 @@ static const char *find_limit(const struct jail *j, int code)
 	if (r->limit || group)
 		return r->limit ? r->limit : group;
 	if (number == SIGXCPU ||
-		(number == SIGKILL && j->policy.cpu_secs && cpu_secs >= j->policy.cpu_secs))
+		(number == SIGKILL && jail->policy.cpu_secs && cpu_secs >= jail->policy.cpu_secs))
 		return "cpu_secs";
 	return number == SIGXFSZ ? "file_mb" : r->full ? "processes" : NULL;
 }
 
 /* {"NAME": its value}; NULL without one. */
-static json_t *describe_limit(const struct policy *p, const char *name)
+static json_t *describe_limit(const struct policy *policy, const char *name)
 {
 #define LIMIT_DESCRIBE(field, initial, largest)                                                    \
 	if (name && !strcmp(name, #field))                                                         \
-		return json_pack("{s:I}", #field, (json_int_t)p->field);
+		return json_pack("{s:I}", #field, (json_int_t)policy->field);
 	POLICY_LIMITS(LIMIT_DESCRIBE)
 	return NULL;
 }
@@ -154,20 +155,20 @@ static void flatten(struct err *why)
 }
 
 /* Protected paths that were not there before; NULL: none. */
-static json_t *appeared(const struct layout *l)
+static json_t *appeared(const struct layout *layout)
 {
 	json_t *list = NULL;
 	struct stat st;
-	for (size_t i = 0; i < l->missing_count; i++)
-		if (!lstat(l->missing[i], &st) && (list || (list = json_array())))
-			json_array_append_new(list, json_string(l->missing[i]));
+	for (size_t i = 0; i < layout->missing_count; i++)
+		if (!lstat(layout->missing[i], &st) && (list || (list = json_array())))
+			json_array_append_new(list, json_string(layout->missing[i]));
 	return list;
 }
 
 /* One line of JSON. */
-static void describe(const struct jail *j, int status, struct buf *b)
+static void describe(const struct jail *jail, int status, struct buf *buf)
 {
-	const struct report *r = j->report;
+	const struct report *r = jail->report;
 	bool killed = r->ended && !r->timed_out && !r->stage && WIFSIGNALED(r->wait_status);
 	bool explained = r->why.text[0];
 	char code[16] = "null", number[16] = "null";
@@ -178,61 +179,62 @@ static void describe(const struct jail *j, int status, struct buf *b)
 			number, sizeof(number), "%d", r->lost ? SIGKILL : WTERMSIG(r->wait_status));
 	else if (!r->timed_out)
 		snprintf(code, sizeof(code), "%d", status);
-	buf_addf(b,
+	buf_addf(buf,
 		"{\"exit\":%s,\"signal\":%s,\"timed_out\":%s,\"wall_ms\":%lld,"
 		"\"max_rss_kib\":%ld,\"cpu_ms\":%lld,\"layers\":",
 		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
 		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
-	report_layers(&r->layers, b);
+	report_layers(&r->layers, buf);
 	json_auto_t *rest = json_pack("{s:o*, s:o*, s:O*, s:s*, s:o*, s:s*, s:o*, s:s*}",
-		"appeared", appeared(&j->layout), "limit",
-		describe_limit(&j->policy, find_limit(j, status)), "planted", j->planted, "left",
-		*j->left.text ? j->left.text : NULL, "stuck", j->stuck ? json_true() : NULL,
-		"stage", r->stage, "errno", explained ? json_integer(r->why.number) : NULL, "error",
+		"appeared", appeared(&jail->layout), "limit",
+		describe_limit(&jail->policy, find_limit(jail, status)), "planted", jail->planted,
+		"left", *jail->left.text ? jail->left.text : NULL, "stuck",
+		jail->stuck ? json_true() : NULL, "stage", r->stage, "errno",
+		explained ? json_integer(r->why.number) : NULL, "error",
 		explained ? r->why.text : NULL);
 	AUTO_FREE char *text = rest ? json_text(rest) : NULL;
-	b->failed |= !text;
-	buf_adds(b, json_object_size(rest) ? "," : "");
-	buf_adds(b, text ? text + 1 : "");
-	buf_addc(b, '\n');
+	buf->failed |= !text;
+	buf_adds(buf, json_object_size(rest) ? "," : "");
+	buf_adds(buf, text ? text + 1 : "");
+	buf_addc(buf, '\n');
 }
 
-int supervise(struct jail *j, int status_fd)
+int supervise(struct jail *jail, int status_fd)
 {
 	struct err e = ERR_NONE;
-	if (j->child > 0 && wait_for(j, &e)) {
-		j->report->lost = j->report->set_up; /* or nothing has run */
-		report_fail(j->report, j->report->lost ? "wait" : "launch", &e);
-		if (j->child > 0)
-			kill(j->child, SIGKILL); /* nothing bounds its time any more */
+	if (jail->child > 0 && wait_for(jail, &e)) {
+		jail->report->lost = jail->report->set_up; /* or nothing has run */
+		report_fail(jail->report, jail->report->lost ? "wait" : "launch", &e);
+		if (jail->child > 0)
+			kill(jail->child, SIGKILL); /* nothing bounds its time any more */
 	}
-	if (j->report->set_up)
-		repositories_settle(j);
+	if (jail->report->set_up)
+		repositories_settle(jail);
 	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
-	int code = judge(j);
-	flatten(&j->report->why);
-	flatten(&j->left);
-	const struct report *r = j->report;
-	if (r->why.text[0] && !j->asked) /* who asked knows */
+	int code = judge(jail);
+	flatten(&jail->report->why);
+	flatten(&jail->left);
+	const struct report *r = jail->report;
+	if (r->why.text[0] && !jail->asked) /* who asked knows */
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
 			r->stage ? ": " : "", r->why.text);
 	if (status_fd < 0)
 		return code;
 	AUTO_BUF line;
 	buf_init(&line, MIB);
-	describe(j, code, &line);
+	describe(jail, code, &line);
 	bool told = !line.failed && !io_write(status_fd, line.data, line.len);
 	close(status_fd); /* at once: readers that wait for the end are on their way already */
 	sched_yield();    /* and have their turn before this one tidies up */
 	return told ? code : EXIT_SETUP;
 }
 
-void supervise_clean(struct jail *j)
+void supervise_clean(struct jail *jail)
 {
-	end(j);
-	cgroup_leave(j);
-	placeholder_leave(j);
-	if (j->temp_dir && rmdir(j->temp_dir)) /* most often it is empty */
-		tree_remove(AT_FDCWD, j->temp_dir, NULL);
-	free(TAKE_PTR(j->temp_dir));
+	end(jail);
+	cgroup_leave(jail);
+	placeholder_leave(jail);
+	if (jail->temp_dir && rmdir(jail->temp_dir)) /* most often it is empty */
+		tree_remove(AT_FDCWD, jail->temp_dir, NULL);
+	free(TAKE_PTR(jail->temp_dir));
 }

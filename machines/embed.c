@@ -17,9 +17,9 @@ static _Noreturn void die(const char *what)
 	exit(1);
 }
 
-static int visible(const struct dirent *d)
+static int visible(const struct dirent *dirent)
 {
-	return d->d_name[0] != '.';
+	return dirent->d_name[0] != '.';
 }
 
 /* A string a line, so that what is compiled stays readable in a debugger. */
@@ -91,9 +91,9 @@ static void print_summary(const char *root)
 	die(path);
 }
 
-static int bundle(const struct dirent *d)
+static int bundle(const struct dirent *dirent)
 {
-	return visible(d) && d->d_type == DT_DIR;
+	return visible(dirent) && dirent->d_type == DT_DIR;
 }
 
 int main(int argc, char **argv)

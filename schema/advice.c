@@ -9,33 +9,35 @@
 #include <string.h>
 #include <strings.h>
 
-bool advise_letters(struct findings *f, struct finding *it, const char *word)
+bool advise_letters(struct findings *findings, struct finding *it, const char *word)
 {
 	AUTO_BUF plain = BUF_INIT(256);
 	struct lookalike letter = lookalike_find(word, &plain);
 	if (!letter.code || plain.failed)
 		return false;
 	if (letter.like)
-		finding_help(f, it, "`%s` in it is U+%04X, which only looks like `%c`: write `%s`",
+		finding_help(findings, it,
+			"`%s` in it is U+%04X, which only looks like `%c`: write `%s`",
 			letter.bytes, (unsigned)letter.code, letter.like, plain.data);
 	else
-		finding_help(f, it, "U+%04X is in it, which is not seen: write `%s`",
+		finding_help(findings, it, "U+%04X is in it, which is not seen: write `%s`",
 			(unsigned)letter.code, plain.len ? plain.data : "");
 	return true;
 }
 
-void advise_word(struct findings *f, struct finding *it, const char *word, const char *const *names,
-	size_t count)
+void advise_word(struct findings *findings, struct finding *it, const char *word,
+	const char *const *names, size_t count)
 {
-	if (it->message && !advise_letters(f, it, word)) /* else not kept: nobody will read it */
-		advise_near(f, it, suggest_word(word, names, count), names, count);
+	if (it->message &&
+		!advise_letters(findings, it, word)) /* else not kept: nobody will read it */
+		advise_near(findings, it, suggest_word(word, names, count), names, count);
 }
 
-void advise_near(struct findings *f, struct finding *it, const char *near, const char *const *names,
-	size_t count)
+void advise_near(struct findings *findings, struct finding *it, const char *near,
+	const char *const *names, size_t count)
 {
 	if (near) {
-		finding_help(f, it, "did you mean `%s`?", near);
+		finding_help(findings, it, "did you mean `%s`?", near);
 		return;
 	}
 	char all[400] = "";
@@ -44,17 +46,17 @@ void advise_near(struct findings *f, struct finding *it, const char *near, const
 		used += (size_t)snprintf(
 			all + used, sizeof(all) - used, "%s`%s`", i ? ", " : "", names[i]);
 	if (count && used < sizeof(all))
-		finding_help(f, it, count > 1 ? "use one of %s" : "use %s", all);
+		finding_help(findings, it, count > 1 ? "use one of %s" : "use %s", all);
 }
 
 /* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
  * meant for another place, and may hold a password. */
-static void advise_name(
-	struct findings *f, struct finding *it, const struct shape_pattern *p, const char *text)
+static void advise_name(struct findings *findings, struct finding *it,
+	const struct shape_pattern *pattern, const char *text)
 {
 	enum { NAME_BYTES = 65 };
 	char name[NAME_BYTES];
-	bool dashes = shape_pattern_matches(p, "a-", 2);
+	bool dashes = shape_pattern_matches(pattern, "a-", 2);
 	size_t len = 0;
 	for (; text[len] && len + 1 < sizeof(name); len++) {
 		char c = text[len];
@@ -64,36 +66,38 @@ static void advise_name(
 		name[len] = upper ? (char)(c + 'a' - 'A') : kept ? c : '_';
 	}
 	name[len] = '\0';
-	if (!text[len] && !strpbrk(text, ":@") && shape_pattern_matches(p, name, len) &&
-		!shape_pattern_matches(p, "A", 1))
-		finding_help(f, it, "write `%s`", name);
+	if (!text[len] && !strpbrk(text, ":@") && shape_pattern_matches(pattern, name, len) &&
+		!shape_pattern_matches(pattern, "A", 1))
+		finding_help(findings, it, "write `%s`", name);
 }
 
-void advise_spelling(
-	struct findings *f, struct finding *it, const struct shape_pattern *p, const char *text)
+void advise_spelling(struct findings *findings, struct finding *it,
+	const struct shape_pattern *pattern, const char *text)
 {
 	if (strstr(text, "{{"))
-		finding_help(f, it, "it is taken as it stands here: no template is filled in");
-	else if (!advise_letters(f, it, text))
-		advise_name(f, it, p, text);
+		finding_help(
+			findings, it, "it is taken as it stands here: no template is filled in");
+	else if (!advise_letters(findings, it, text))
+		advise_name(findings, it, pattern, text);
 }
 
-void advise_key(struct findings *f, struct finding *it, const char *name, const struct shape *s)
+void advise_key(
+	struct findings *findings, struct finding *it, const char *name, const struct shape *shape)
 {
 	AUTO_BUF keys = BUF_INIT(256);
-	for (size_t i = 0; i < s->key_count; i++)
-		if (s->keys[i].required)
-			buf_addf(&keys, "%s%s: ...", keys.len ? ", " : "", s->keys[i].name);
-	const struct shape_group *g = s->group_count ? &s->groups[0] : NULL;
+	for (size_t i = 0; i < shape->key_count; i++)
+		if (shape->keys[i].required)
+			buf_addf(&keys, "%s%s: ...", keys.len ? ", " : "", shape->keys[i].name);
+	const struct shape_group *g = shape->group_count ? &shape->groups[0] : NULL;
 	if (keys.len && !keys.failed)
-		finding_help(f, it, "write `%s: {%s}`", name, keys.data);
+		finding_help(findings, it, "write `%s: {%s}`", name, keys.data);
 	else if (g && g->exactly_one && g->count == 2)
-		finding_help(f, it, "write `%s: {%s: ...}` or `%s: {%s: ...}`", name, g->keys[0],
-			name, g->keys[1]);
-	else if (s->value_count)
-		advise_word(f, it, "", s->values, s->value_count);
-	else if (s->title)
-		finding_help(f, it, "`%s` takes %s", name, s->title);
+		finding_help(findings, it, "write `%s: {%s: ...}` or `%s: {%s: ...}`", name,
+			g->keys[0], name, g->keys[1]);
+	else if (shape->value_count)
+		advise_word(findings, it, "", shape->values, shape->value_count);
+	else if (shape->title)
+		finding_help(findings, it, "`%s` takes %s", name, shape->title);
 }
 
 /* "2g", "512 MB" or "10KiB" in bytes; all are powers of 1024, as memory is counted. */
@@ -175,29 +179,29 @@ static int count_of(const char *text, int64_t *count)
 }
 
 /* `text` where a number belongs. */
-static void advise_number(struct findings *f, struct finding *it, const struct shape *s,
+static void advise_number(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *text, const char *key)
 {
 	int64_t integer;
 	double number;
 	const char *amount = text->text;
 	size_t len;
-	if (key && s->minimum == s->maximum)
-		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)s->minimum);
+	if (key && shape->minimum == shape->maximum)
+		finding_help(findings, it, "write `%s: %jd`", key, (intmax_t)shape->minimum);
 	else if (!num_int(text->text, text->count, &integer) ||
 		 !num_float(text->text, text->count, &number))
-		finding_help(f, it, "write it without quotes");
+		finding_help(findings, it, "write it without quotes");
 	else if (key &&
 		 (!amount_of(key, amount, &integer) ||
-			 (s->kinds == 1u << DOC_INT && !count_of(amount, &integer))) &&
-		 (double)integer >= s->minimum && (double)integer <= s->maximum)
-		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)integer);
+			 (shape->kinds == 1u << DOC_INT && !count_of(amount, &integer))) &&
+		 (double)integer >= shape->minimum && (double)integer <= shape->maximum)
+		finding_help(findings, it, "write `%s: %jd`", key, (intmax_t)integer);
 	else if (key && ends_in(key, "_usd") && (len = dollars_in(&amount)))
-		finding_help(f, it, "write `%s: %.*s`", key, (int)len, amount);
+		finding_help(findings, it, "write `%s: %.*s`", key, (int)len, amount);
 	else if (key && ends_in(key, "_secs"))
-		finding_help(f, it, "write the seconds as a number, such as 300");
+		finding_help(findings, it, "write the seconds as a number, such as 300");
 	else
-		finding_help(f, it, "write the number alone");
+		finding_help(findings, it, "write the number alone");
 }
 
 /* The next item of a list that was written as one text: what stands between blanks (and commas,
@@ -228,20 +232,20 @@ bool advice_list(const char *text, const char *separators, struct buf *out)
 }
 
 /* What a shell would have had to read first is no list yet. */
-static void advise_list(
-	struct findings *f, struct finding *it, const struct shape *s, const struct doc_node *node)
+static void advise_list(struct findings *findings, struct finding *it, const struct shape *shape,
+	const struct doc_node *node)
 {
-	bool arguments = s->title && !strcmp(s->title, "a list of arguments");
+	bool arguments = shape->title && !strcmp(shape->title, "a list of arguments");
 	AUTO_BUF list = BUF_INIT(1024);
 	if (arguments && strpbrk(node->text, "|&;<>$`()*?#\n'\"\\"))
-		finding_help(f, it,
+		finding_help(findings, it,
 			"no shell reads it: write a list, `[...]`, each item by itself, and what "
 			"needs a shell as a script below scripts/");
 	else if ((arguments || !strchr(node->text, '{')) &&
 		 advice_list(node->text, arguments ? " " : ", ", &list))
-		finding_help(f, it, "write `%s`", list.data);
+		finding_help(findings, it, "write `%s`", list.data);
 	else
-		finding_help(f, it, "write a list, `[...]`, each item by itself");
+		finding_help(findings, it, "write a list, `[...]`, each item by itself");
 }
 
 bool advice_is_item(
@@ -251,13 +255,14 @@ bool advice_is_item(
 	       strpbrk(text->text, ".:");
 }
 
-/* The shape among those of `s` whose words a text must be one of; NULL: there is none. */
-static const struct shape *words_of(const struct shape *s)
+/* The shape among those of `shape` whose words a text must be one of; NULL: there is none. */
+static const struct shape *words_of(const struct shape *shape)
 {
-	for (size_t i = 0; s->choice && !s->choice->selector && i < s->choice->count; i++)
-		if (s->choice->branches[i]->value_count)
-			return s->choice->branches[i];
-	return s->value_count && s->kinds & 1u << DOC_STR ? s : NULL;
+	for (size_t i = 0; shape->choice && !shape->choice->selector && i < shape->choice->count;
+		i++)
+		if (shape->choice->branches[i]->value_count)
+			return shape->choice->branches[i];
+	return shape->value_count && shape->kinds & 1u << DOC_STR ? shape : NULL;
 }
 
 static bool is_whole(const struct doc_node *node)
@@ -266,42 +271,43 @@ static bool is_whole(const struct doc_node *node)
 	       node->number == (double)(int64_t)node->number;
 }
 
-void advise_type(struct findings *f, struct finding *it, const struct shape *s,
+void advise_type(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *node, const char *key)
 {
 	const unsigned numbers = 1u << DOC_INT | 1u << DOC_FLOAT;
-	const unsigned kinds = s->kinds & ~(1u << DOC_NULL);
-	const struct shape *words = words_of(s);
+	const unsigned kinds = shape->kinds & ~(1u << DOC_NULL);
+	const struct shape *words = words_of(shape);
 	bool text = node->kind == DOC_STR;
 	if (text && kinds & numbers)
-		advise_number(f, it, s, node, key);
+		advise_number(findings, it, shape, node, key);
 	else if (text && kinds & 1u << DOC_LIST)
-		advise_list(f, it, s, node);
+		advise_list(findings, it, shape, node);
 	else if (words)
-		advise_word(f, it,
+		advise_word(findings, it,
 			node->kind != DOC_BOOL ? ""
 			: node->boolean        ? "true"
 					       : "false",
 			words->values, words->value_count);
-	else if (kinds == 1u << DOC_LIST && node->kind == DOC_MAP && key && s->items &&
-		 s->items->kinds == 1u << DOC_MAP)
-		finding_help(f, it, "write a list, `%s: [{...}, ...]`, each item a map", key);
+	else if (kinds == 1u << DOC_LIST && node->kind == DOC_MAP && key && shape->items &&
+		 shape->items->kinds == 1u << DOC_MAP)
+		finding_help(
+			findings, it, "write a list, `%s: [{...}, ...]`, each item a map", key);
 	else if (kinds == 1u << DOC_STR && (1u << node->kind & (numbers | 1u << DOC_BOOL)))
-		finding_help(f, it, "put it in quotes");
+		finding_help(findings, it, "put it in quotes");
 	else if (kinds == 1u << DOC_STR && node->kind == DOC_MAP && node->count == 1)
-		finding_help(f, it, "put a text that holds `: ` in quotes");
+		finding_help(findings, it, "put a text that holds `: ` in quotes");
 	else if ((kinds & numbers) == 1u << DOC_INT && key && is_whole(node))
-		finding_help(f, it, "write `%s: %jd`", key, (intmax_t)node->number);
-	else if (kinds == 1u << DOC_BOOL && s->boolean == 1 && key)
-		finding_help(f, it, "write `%s: true`", key);
-	else if (node->kind == DOC_NULL && kinds != s->kinds)
-		finding_help(f, it, "write `null` if nothing is meant");
+		finding_help(findings, it, "write `%s: %jd`", key, (intmax_t)node->number);
+	else if (kinds == 1u << DOC_BOOL && shape->boolean == 1 && key)
+		finding_help(findings, it, "write `%s: true`", key);
+	else if (node->kind == DOC_NULL && kinds != shape->kinds)
+		finding_help(findings, it, "write `null` if nothing is meant");
 	else if (kinds & 1u << DOC_MAP && key)
-		advise_key(f, it, key, s);
+		advise_key(findings, it, key, shape);
 }
 
 /* The pair `key` inside the value of one of the map's pairs, if it was found fault with there. */
-static const struct doc_pair *nested(struct findings *f, const struct doc *d,
+static const struct doc_pair *nested(struct findings *findings, const struct doc *doc,
 	const struct doc_node *map, const char *key, const char **inside)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
@@ -312,24 +318,24 @@ static const struct doc_pair *nested(struct findings *f, const struct doc *d,
 			continue;
 		all.end_line = pair->value.pos.end_line;
 		all.end_column = pair->value.pos.end_column;
-		if (findings_drop(f, d, &all))
+		if (findings_drop(findings, doc, &all))
 			return pair;
 	}
 	return NULL;
 }
 
-bool advise_nested(struct findings *f, const struct doc *d, const struct doc_node *map,
+bool advise_nested(struct findings *findings, const struct doc *doc, const struct doc_node *map,
 	const char *place, const char *key)
 {
 	const char *inside;
-	const struct doc_pair *pair = nested(f, d, map, key, &inside);
+	const struct doc_pair *pair = nested(findings, doc, map, key, &inside);
 	if (!pair)
 		return false;
-	struct finding *it = finding_add(f, RULE_MISSING_KEY, d, &pair->key,
+	struct finding *it = finding_add(findings, RULE_MISSING_KEY, doc, &pair->key,
 		"%s needs the key `%s`, which stands inside `%.64s`", place, key, inside);
-	finding_help(f, it,
-		map == d->root ? "move it out of `%.64s`, to the top of the file"
-			       : "move it out, beside `%.64s`",
+	finding_help(findings, it,
+		map == doc->root ? "move it out of `%.64s`, to the top of the file"
+				 : "move it out, beside `%.64s`",
 		inside);
 	return true;
 }

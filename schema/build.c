@@ -2,58 +2,59 @@
 
 #include <string.h>
 
-void doc_build_done(struct doc_build *b)
+void doc_build_done(struct doc_build *doc_build)
 {
-	free(b->stack);
-	*b = (struct doc_build){0};
+	free(doc_build->stack);
+	*doc_build = (struct doc_build){0};
 }
 
-void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f)
+void doc_build_init(struct doc_build *doc_build, struct doc *doc, struct findings *findings)
 {
-	*b = (struct doc_build){.doc = d, .findings = f};
-	b->stack = own_room(NULL, 0, &b->room, sizeof(*b->stack));
+	*doc_build = (struct doc_build){.doc = doc, .findings = findings};
+	doc_build->stack = own_room(NULL, 0, &doc_build->room, sizeof(*doc_build->stack));
 }
 
-static void push(struct doc_build *b, const struct doc_node *node)
+static void push(struct doc_build *doc_build, const struct doc_node *node)
 {
-	b->stack = own_room(b->stack, b->count, &b->room, sizeof(*b->stack));
-	b->stack[b->count++] = *node;
+	doc_build->stack = own_room(
+		doc_build->stack, doc_build->count, &doc_build->room, sizeof(*doc_build->stack));
+	doc_build->stack[doc_build->count++] = *node;
 }
 
-static int count_node(struct doc_build *b, struct doc_pos pos)
+static int count_node(struct doc_build *doc_build, struct doc_pos pos)
 {
-	if (++b->doc->nodes <= DOC_NODES_MAX)
+	if (++doc_build->doc->nodes <= DOC_NODES_MAX)
 		return 0;
-	finding_at(b->findings, RULE_TOO_MANY_NODES, b->doc, pos,
+	finding_at(doc_build->findings, RULE_TOO_MANY_NODES, doc_build->doc, pos,
 		"the document has more than %d keys and values", DOC_NODES_MAX);
 	return -1;
 }
 
-int doc_build_add(struct doc_build *b, struct doc_node node)
+int doc_build_add(struct doc_build *doc_build, struct doc_node node)
 {
-	if (count_node(b, node.pos))
+	if (count_node(doc_build, node.pos))
 		return -1;
-	push(b, &node);
+	push(doc_build, &node);
 	return 0;
 }
 
-int doc_build_open(struct doc_build *b, enum doc_kind kind, struct doc_pos pos)
+int doc_build_open(struct doc_build *doc_build, enum doc_kind kind, struct doc_pos pos)
 {
-	if (count_node(b, pos))
+	if (count_node(doc_build, pos))
 		return -1;
-	if (b->depth == DOC_DEPTH_MAX) {
-		finding_at(b->findings, RULE_TOO_DEEP, b->doc, pos,
+	if (doc_build->depth == DOC_DEPTH_MAX) {
+		finding_at(doc_build->findings, RULE_TOO_DEEP, doc_build->doc, pos,
 			"lists and maps nest deeper than %d levels", DOC_DEPTH_MAX);
 		return -1;
 	}
-	b->open[b->depth++] = (struct doc_open){b->count, kind, pos};
+	doc_build->open[doc_build->depth++] = (struct doc_open){doc_build->count, kind, pos};
 	return 0;
 }
 
-bool doc_build_at_key(const struct doc_build *b)
+bool doc_build_at_key(const struct doc_build *doc_build)
 {
-	const struct doc_open *o = b->depth ? &b->open[b->depth - 1] : NULL;
-	return o && o->kind == DOC_MAP && (b->count - o->start) % 2 == 0;
+	const struct doc_open *o = doc_build->depth ? &doc_build->open[doc_build->depth - 1] : NULL;
+	return o && o->kind == DOC_MAP && (doc_build->count - o->start) % 2 == 0;
 }
 
 /* FNV-1a. Keys that collide on purpose cost a deeper sort, never a scan. */
@@ -86,16 +87,18 @@ static void index_fill(struct map_slot *slots, struct doc_pair *pairs, size_t co
 }
 
 /* Which value counts is unknown, so nothing is said about either. */
-static void report_duplicate(struct doc_build *b, struct doc_node *key, struct doc_pair *first)
+static void report_duplicate(
+	struct doc_build *doc_build, struct doc_node *key, struct doc_pair *first)
 {
-	struct finding *it = finding_add(b->findings, RULE_DUPLICATE_KEY, b->doc, key,
-		"the key `%s` stands twice in this map", key->text);
-	finding_help(b->findings, it, "the first one is on line %u; remove or rename one of them",
-		first->key.pos.line);
+	struct finding *it = finding_add(doc_build->findings, RULE_DUPLICATE_KEY, doc_build->doc,
+		key, "the key `%s` stands twice in this map", key->text);
+	finding_help(doc_build->findings, it,
+		"the first one is on line %u; remove or rename one of them", first->key.pos.line);
 	key->kind = first->value.kind = DOC_BROKEN;
 }
 
-static void find_duplicates_linear(struct doc_build *b, struct doc_pair *pairs, size_t count)
+static void find_duplicates_linear(
+	struct doc_build *doc_build, struct doc_pair *pairs, size_t count)
 {
 	for (size_t i = 1; i < count; i++)
 		for (size_t j = 0; j < i; j++) {
@@ -103,21 +106,21 @@ static void find_duplicates_linear(struct doc_build *b, struct doc_pair *pairs, 
 			const struct doc_node *y = &pairs[j].key;
 			if (y->kind == DOC_STR && x->count == y->count &&
 				!memcmp(x->text, y->text, x->count)) {
-				report_duplicate(b, x, &pairs[j]);
+				report_duplicate(doc_build, x, &pairs[j]);
 				break;
 			}
 		}
 }
 
-static void find_duplicates_indexed(
-	struct doc_build *b, struct doc_pair *pairs, const struct map_slot *slots, size_t count)
+static void find_duplicates_indexed(struct doc_build *doc_build, struct doc_pair *pairs,
+	const struct map_slot *slots, size_t count)
 {
 	struct doc_pair *first = NULL;
 	for (size_t i = 0; i < count; i++) {
 		struct doc_node *key = &pairs[slots[i].index].key;
 		if (first && first->key.count == key->count &&
 			!memcmp(first->key.text, key->text, key->count))
-			report_duplicate(b, key, first);
+			report_duplicate(doc_build, key, first);
 		else
 			first = &pairs[slots[i].index];
 	}
@@ -134,49 +137,51 @@ static size_t drop_broken(struct doc_pair *pairs, size_t count)
 }
 
 /* {{ name }} without quotes: a map that begins right behind the brace of the map it is a key of. */
-static bool is_bare_template(const struct doc_open *o, const struct doc_pair *pairs, size_t count)
+static bool is_bare_template(
+	const struct doc_open *doc_open, const struct doc_pair *pairs, size_t count)
 {
 	const struct doc_node *key = &pairs->key;
-	return count && key->kind == DOC_MAP && key->pos.line == o->pos.line &&
-	       key->pos.column == o->pos.column + 1;
+	return count && key->kind == DOC_MAP && key->pos.line == doc_open->pos.line &&
+	       key->pos.column == doc_open->pos.column + 1;
 }
 
-static void report_bare_template(struct doc_build *b, struct doc_pos pos)
+static void report_bare_template(struct doc_build *doc_build, struct doc_pos pos)
 {
-	struct finding *it = finding_at(b->findings, RULE_KEY_NOT_STRING, b->doc, pos,
-		"without quotes, `{{` begins a map whose key is a map");
-	finding_help(b->findings, it, "put the whole text in quotes");
-	b->bare_line = pos.line;
+	struct finding *it = finding_at(doc_build->findings, RULE_KEY_NOT_STRING, doc_build->doc,
+		pos, "without quotes, `{{` begins a map whose key is a map");
+	finding_help(doc_build->findings, it, "put the whole text in quotes");
+	doc_build->bare_line = pos.line;
 }
 
-static void check_keys(struct doc_build *b, const struct doc_pair *pairs, size_t count)
+static void check_keys(struct doc_build *doc_build, const struct doc_pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		const struct doc_node *key = &pairs[i].key;
 		if (key->kind == DOC_STR || key->kind == DOC_BROKEN)
 			continue;
-		struct finding *it = finding_add(b->findings, RULE_KEY_NOT_STRING, b->doc, key,
-			"a key must be a string, and this one is %s", doc_kind_name(key->kind));
+		struct finding *it = finding_add(doc_build->findings, RULE_KEY_NOT_STRING,
+			doc_build->doc, key, "a key must be a string, and this one is %s",
+			doc_kind_name(key->kind));
 		if (key->kind < DOC_STR)
-			finding_help(b->findings, it, "put it in quotes");
+			finding_help(doc_build->findings, it, "put it in quotes");
 	}
 }
 
 static void map_finish(
-	struct doc_build *b, struct doc_pair *pairs, size_t count, struct doc_node *map)
+	struct doc_build *doc_build, struct doc_pair *pairs, size_t count, struct doc_node *map)
 {
-	check_keys(b, pairs, count);
+	check_keys(doc_build, pairs, count);
 	size_t n = drop_broken(pairs, count);
 	size_t each = sizeof(struct doc_pair) + (n > MAP_LINEAR_MAX ? sizeof(struct map_slot) : 0);
-	struct doc_pair *out = arena_alloc(&b->doc->arena, n * each);
+	struct doc_pair *out = arena_alloc(&doc_build->doc->arena, n * each);
 	map->partial = n != count;
 	if (n <= MAP_LINEAR_MAX) {
-		find_duplicates_linear(b, pairs, n);
+		find_duplicates_linear(doc_build, pairs, n);
 		n = drop_broken(pairs, n);
 	} else {
 		struct map_slot *slots = (struct map_slot *)(out + n);
 		index_fill(slots, pairs, n);
-		find_duplicates_indexed(b, pairs, slots, n);
+		find_duplicates_indexed(doc_build, pairs, slots, n);
 		size_t kept = drop_broken(pairs, n);
 		if (kept != n && kept > MAP_LINEAR_MAX)
 			index_fill((struct map_slot *)(out + kept), pairs, kept);
@@ -188,57 +193,58 @@ static void map_finish(
 	map->count = (uint32_t)n;
 }
 
-int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column)
+int doc_build_close(struct doc_build *doc_build, uint32_t end_line, uint32_t end_column)
 {
-	struct doc_open *o = &b->open[--b->depth];
+	struct doc_open *o = &doc_build->open[--doc_build->depth];
 	struct doc_node node = {.kind = o->kind, .pos = o->pos};
 	node.pos.end_line = end_line;
 	node.pos.end_column = end_column;
-	size_t count = b->count - o->start;
-	struct doc_node *children = b->stack + o->start;
+	size_t count = doc_build->count - o->start;
+	struct doc_node *children = doc_build->stack + o->start;
 	if (o->kind == DOC_MAP && is_bare_template(o, (struct doc_pair *)children, count / 2)) {
-		report_bare_template(b, node.pos);
+		report_bare_template(doc_build, node.pos);
 		node.kind = DOC_BROKEN;
 	} else if (o->kind == DOC_MAP) {
-		map_finish(b, (struct doc_pair *)children, count / 2, &node);
+		map_finish(doc_build, (struct doc_pair *)children, count / 2, &node);
 	} else {
-		struct doc_node *items = arena_array(&b->doc->arena, count, sizeof(*items));
+		struct doc_node *items = arena_array(&doc_build->doc->arena, count, sizeof(*items));
 		if (count)
 			memcpy(items, children, count * sizeof(*items));
 		node.items = items;
 		node.count = (uint32_t)count;
 	}
-	b->count = o->start;
-	push(b, &node);
+	doc_build->count = o->start;
+	push(doc_build, &node);
 	return 0;
 }
 
 struct doc_node doc_build_string(
-	struct doc_build *b, const char *text, size_t len, struct doc_pos pos)
+	struct doc_build *doc_build, const char *text, size_t len, struct doc_pos pos)
 {
 	struct doc_node node = {.kind = DOC_STR, .count = (uint32_t)len, .pos = pos};
-	node.text = arena_copy(&b->doc->arena, text, len);
+	node.text = arena_copy(&doc_build->doc->arena, text, len);
 	return node;
 }
 
-void doc_check_string(struct doc_node *node, bool lone, const struct doc *d, struct findings *f)
+void doc_check_string(
+	struct doc_node *node, bool lone, const struct doc *doc, struct findings *findings)
 {
 	bool nul = memchr(node->text, '\0', node->count);
 	if (lone)
-		finding_at(f, RULE_LONE_SURROGATE, d, node->pos,
+		finding_at(findings, RULE_LONE_SURROGATE, doc, node->pos,
 			"the string holds half of a surrogate pair");
 	if (nul)
-		finding_at(f, RULE_NUL_CHARACTER, d, node->pos,
+		finding_at(findings, RULE_NUL_CHARACTER, doc, node->pos,
 			"the string holds the character NUL (U+0000)");
 	if (lone || nul)
 		node->kind = DOC_BROKEN;
 }
 
-void doc_build_root(struct doc_build *b)
+void doc_build_root(struct doc_build *doc_build)
 {
-	if (b->count != 1 || b->depth)
+	if (doc_build->count != 1 || doc_build->depth)
 		return;
-	struct doc_node *root = arena_alloc(&b->doc->arena, sizeof(*root));
-	*root = b->stack[0];
-	b->doc->root = root;
+	struct doc_node *root = arena_alloc(&doc_build->doc->arena, sizeof(*root));
+	*root = doc_build->stack[0];
+	doc_build->doc->root = root;
 }

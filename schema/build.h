@@ -26,25 +26,27 @@ struct doc_build {
 };
 
 /* Copies the text, strips a byte order mark, indexes lines; checks size, UTF-8 and control
- * characters. -1: reported, the text must not be parsed. Always fills `d`. */
-int doc_scan(struct doc *d, const char *file, const char *text, size_t len, struct findings *f);
+ * characters. -1: reported, the text must not be parsed. Always fills `doc`. */
+int doc_scan(
+	struct doc *doc, const char *file, const char *text, size_t len, struct findings *findings);
 
-void doc_build_init(struct doc_build *b, struct doc *d, struct findings *f);
-void doc_build_done(struct doc_build *b);
+void doc_build_init(struct doc_build *doc_build, struct doc *doc, struct findings *findings);
+void doc_build_done(struct doc_build *doc_build);
 /* Each returns -1 when a limit is crossed, which has been reported: stop reading. */
-int doc_build_open(struct doc_build *b, enum doc_kind kind, struct doc_pos pos);
-int doc_build_close(struct doc_build *b, uint32_t end_line, uint32_t end_column);
-int doc_build_add(struct doc_build *b, struct doc_node node);
+int doc_build_open(struct doc_build *doc_build, enum doc_kind kind, struct doc_pos pos);
+int doc_build_close(struct doc_build *doc_build, uint32_t end_line, uint32_t end_column);
+int doc_build_add(struct doc_build *doc_build, struct doc_node node);
 /* The next node added will be a map's key. */
-bool doc_build_at_key(const struct doc_build *b);
+bool doc_build_at_key(const struct doc_build *doc_build);
 /* A DOC_STR node whose text is copied. */
 struct doc_node doc_build_string(
-	struct doc_build *b, const char *text, size_t len, struct doc_pos pos);
+	struct doc_build *doc_build, const char *text, size_t len, struct doc_pos pos);
 /* Reports what only an escape can have brought into a string, which is broken then: NUL, and where
  * it is `lone`, half of a surrogate pair. */
-void doc_check_string(struct doc_node *node, bool lone, const struct doc *d, struct findings *f);
+void doc_check_string(
+	struct doc_node *node, bool lone, const struct doc *doc, struct findings *findings);
 /* The last step: the one node left becomes the root. */
-void doc_build_root(struct doc_build *b);
+void doc_build_root(struct doc_build *doc_build);
 
 /* Maps above this size have an index behind their pairs: slots sorted by hash, then key. */
 enum { MAP_LINEAR_MAX = 8 };

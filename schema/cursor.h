@@ -15,42 +15,43 @@ struct cursor {
 	uint32_t line, column;
 };
 
-static inline void cursor_init(struct cursor *c, const struct doc *d)
+static inline void cursor_init(struct cursor *cursor, const struct doc *doc)
 {
-	*c = (struct cursor){d->text, d->text + d->len, d->text, 1, 1};
+	*cursor = (struct cursor){doc->text, doc->text + doc->len, doc->text, 1, 1};
 }
 
 /* Steps over the line break at the cursor: \n, \r\n or \r. */
-static inline void cursor_newline(struct cursor *c)
+static inline void cursor_newline(struct cursor *cursor)
 {
-	c->at += c->at[0] == '\r' && c->at[1] == '\n' ? 2 : 1;
-	c->counted = c->at;
-	c->line++;
-	c->column = 1;
+	cursor->at += cursor->at[0] == '\r' && cursor->at[1] == '\n' ? 2 : 1;
+	cursor->counted = cursor->at;
+	cursor->line++;
+	cursor->column = 1;
 }
 
 /* The position of the cursor, one column wide. */
-static inline struct doc_pos cursor_pos(struct cursor *c)
+static inline struct doc_pos cursor_pos(struct cursor *cursor)
 {
-	c->column += (uint32_t)utf8_count(c->counted, (size_t)(c->at - c->counted));
-	c->counted = c->at;
-	return (struct doc_pos){c->line, c->column, c->line, c->column + 1};
+	cursor->column +=
+		(uint32_t)utf8_count(cursor->counted, (size_t)(cursor->at - cursor->counted));
+	cursor->counted = cursor->at;
+	return (struct doc_pos){cursor->line, cursor->column, cursor->line, cursor->column + 1};
 }
 
 /* Ends `pos` at the cursor. */
-static inline void cursor_end(struct cursor *c, struct doc_pos *pos)
+static inline void cursor_end(struct cursor *cursor, struct doc_pos *pos)
 {
-	struct doc_pos here = cursor_pos(c);
+	struct doc_pos here = cursor_pos(cursor);
 	pos->end_line = here.line;
 	pos->end_column = here.column;
 }
 
 /* Four or eight hex digits at the cursor; steps over them. -1: not that many. */
-static inline int cursor_hex(struct cursor *c, int count, uint32_t *out)
+static inline int cursor_hex(struct cursor *cursor, int count, uint32_t *out)
 {
 	uint32_t value = 0;
-	for (int i = 0; i < count; i++, c->at++) {
-		char h = *c->at, lower = (char)(h | 0x20);
+	for (int i = 0; i < count; i++, cursor->at++) {
+		char h = *cursor->at, lower = (char)(h | 0x20);
 		if (h >= '0' && h <= '9')
 			value = value << 4 | (uint32_t)(h - '0');
 		else if (lower >= 'a' && lower <= 'f')

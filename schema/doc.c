@@ -5,10 +5,10 @@
 #include "schema/build.h"
 #include <string.h>
 
-void doc_done(struct doc *d)
+void doc_done(struct doc *doc)
 {
-	arena_done(&d->arena);
-	*d = (struct doc){0};
+	arena_done(&doc->arena);
+	*doc = (struct doc){0};
 }
 
 static const struct doc_pair *pair_linear(const struct doc_node *map, const char *key, size_t len)
@@ -110,24 +110,24 @@ json_t *doc_json(const struct doc_node *node)
 	return NULL;
 }
 
-char *doc_beside(const struct doc *d, const char *path)
+char *doc_beside(const struct doc *doc, const char *path)
 {
-	const char *slash = strrchr(d->file, '/');
+	const char *slash = strrchr(doc->file, '/');
 	AUTO_BUF b = BUF_INIT(64 * 1024);
-	buf_add(&b, d->file, slash ? (size_t)(slash - d->file) + 1 : 0);
+	buf_add(&b, doc->file, slash ? (size_t)(slash - doc->file) + 1 : 0);
 	buf_adds(&b, path);
 	return buf_take(&b, NULL);
 }
 
-const char *doc_line(const struct doc *d, uint32_t line, size_t *len)
+const char *doc_line(const struct doc *doc, uint32_t line, size_t *len)
 {
-	if (!line || line > d->line_count) {
+	if (!line || line > doc->line_count) {
 		*len = 0;
 		return "";
 	}
-	const char *start = d->text + d->lines[line - 1];
-	size_t end = line < d->line_count ? d->lines[line] : d->len;
-	size_t n = end - d->lines[line - 1];
+	const char *start = doc->text + doc->lines[line - 1];
+	size_t end = line < doc->line_count ? doc->lines[line] : doc->len;
+	size_t n = end - doc->lines[line - 1];
 	while (n && (start[n - 1] == '\n' || start[n - 1] == '\r'))
 		n--;
 	*len = n;

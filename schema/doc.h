@@ -57,7 +57,7 @@ struct doc {
 	size_t nodes;
 };
 
-void doc_done(struct doc *d);
+void doc_done(struct doc *doc);
 
 /* The pair named `key` of a map, NULL when absent or `map` is no map. Logarithmic at worst,
  * whatever the keys. */
@@ -69,9 +69,9 @@ const char *doc_kind_name(enum doc_kind kind);
 /* The same value for jansson, positions gone. New reference; NULL when out of memory. */
 json_t *doc_json(const struct doc_node *node);
 /* The file `path` beside the document's own, as findings name it. Heap; NULL when out of memory. */
-char *doc_beside(const struct doc *d, const char *path);
+char *doc_beside(const struct doc *doc, const char *path);
 /* The source line `line` (1-based) without its newline, for carets. */
-const char *doc_line(const struct doc *d, uint32_t line, size_t *len);
+const char *doc_line(const struct doc *doc, uint32_t line, size_t *len);
 /* The bytes of its first `columns` characters. */
 size_t doc_bytes(const char *text, size_t len, uint32_t columns);
 #endif

@@ -5,92 +5,94 @@
 #include <stdarg.h>
 #include <string.h>
 
-void findings_init(struct findings *f)
+void findings_init(struct findings *findings)
 {
-	*f = (struct findings){0};
-	arena_init(&f->arena);
+	*findings = (struct findings){0};
+	arena_init(&findings->arena);
 }
 
-void findings_done(struct findings *f)
+void findings_done(struct findings *findings)
 {
-	free(f->items);
-	arena_done(&f->arena);
-	*f = (struct findings){0};
+	free(findings->items);
+	arena_done(&findings->arena);
+	*findings = (struct findings){0};
 }
 
 /* Consecutive findings nearly always name the same file. */
-static const char *keep_file(struct findings *f, const char *file)
+static const char *keep_file(struct findings *findings, const char *file)
 {
-	if (f->count && !strcmp(f->items[f->count - 1].file, file))
-		return f->items[f->count - 1].file;
-	return arena_copy(&f->arena, file, strlen(file));
+	if (findings->count && !strcmp(findings->items[findings->count - 1].file, file))
+		return findings->items[findings->count - 1].file;
+	return arena_copy(&findings->arena, file, strlen(file));
 }
 
-static const char *PRINTF(2, 0) keep_text(struct findings *f, const char *format, va_list args)
+static const char *PRINTF(2, 0)
+	keep_text(struct findings *findings, const char *format, va_list args)
 {
 	char text[1024] = "";
 	vsnprintf(text, sizeof(text), format, args);
 	/* What is quoted may have been cut inside a character. */
 	utf8_copy(text, sizeof(text), text);
-	return arena_copy(&f->arena, text, strlen(text));
+	return arena_copy(&findings->arena, text, strlen(text));
 }
 
-static struct finding *next_item(struct findings *f)
+static struct finding *next_item(struct findings *findings)
 {
-	if (f->count == FINDINGS_MAX) {
-		f->dropped++;
-		f->spare = (struct finding){0};
-		return &f->spare;
+	if (findings->count == FINDINGS_MAX) {
+		findings->dropped++;
+		findings->spare = (struct finding){0};
+		return &findings->spare;
 	}
-	f->items = own_room(f->items, f->count, &f->room, sizeof(*f->items));
-	f->items[f->count] = (struct finding){.order = f->count};
-	return &f->items[f->count];
+	findings->items = own_room(
+		findings->items, findings->count, &findings->room, sizeof(*findings->items));
+	findings->items[findings->count] = (struct finding){.order = findings->count};
+	return &findings->items[findings->count];
 }
 
 static struct finding *add(
-	struct findings *f, enum rule rule, const struct doc *d, struct doc_pos pos)
+	struct findings *findings, enum rule rule, const struct doc *doc, struct doc_pos pos)
 {
-	struct finding *it = next_item(f);
+	struct finding *it = next_item(findings);
 	it->rule = rule;
 	it->severity = rule_info(rule)->severity;
 	it->pos = pos;
-	f->errors += it->severity == SEVERITY_ERROR;
-	f->warnings += it->severity == SEVERITY_WARNING;
-	if (it != &f->spare) {
-		it->file = keep_file(f, d ? d->file : "");
-		f->count++;
+	findings->errors += it->severity == SEVERITY_ERROR;
+	findings->warnings += it->severity == SEVERITY_WARNING;
+	if (it != &findings->spare) {
+		it->file = keep_file(findings, doc ? doc->file : "");
+		findings->count++;
 	}
 	return it;
 }
 
-struct finding *finding_add(struct findings *f, enum rule rule, const struct doc *d,
+struct finding *finding_add(struct findings *findings, enum rule rule, const struct doc *doc,
 	const struct doc_node *node, const char *format, ...)
 {
-	struct finding *it = add(f, rule, d, node ? node->pos : (struct doc_pos){0});
+	struct finding *it = add(findings, rule, doc, node ? node->pos : (struct doc_pos){0});
 	va_list args;
 	va_start(args, format);
-	if (it != &f->spare)
-		it->message = keep_text(f, format, args);
+	if (it != &findings->spare)
+		it->message = keep_text(findings, format, args);
 	va_end(args);
 	return it;
 }
 
-struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
+struct finding *finding_at(struct findings *findings, enum rule rule, const struct doc *doc,
 	struct doc_pos pos, const char *format, ...)
 {
-	struct finding *it = add(f, rule, d, pos);
+	struct finding *it = add(findings, rule, doc, pos);
 	va_list args;
 	va_start(args, format);
-	if (it != &f->spare)
-		it->message = keep_text(f, format, args);
+	if (it != &findings->spare)
+		it->message = keep_text(findings, format, args);
 	va_end(args);
 	return it;
 }
 
-void finding_whole(struct findings *f, struct finding *item, const char *text)
+void finding_whole(struct findings *findings, struct finding *item, const char *text)
 {
-	if (item != &f->spare)
-		item->message = arena_copy(&f->arena, text, strlen(text));
+	if (item != &findings->spare)
+		item->message = arena_copy(&findings->arena, text, strlen(text));
 }
 
 static bool is_toml(const char *file)
@@ -105,29 +107,31 @@ struct snippet {
 	char quote, before;
 };
 
-static void step(struct snippet *s, char c)
+static void step(struct snippet *snippet, char c)
 {
-	s->code ^= c == '`';
-	s->value = s->value && s->code;
-	if (!s->code)
-		s->quote = '\0';
-	else if (s->quote ? c == s->quote : c == '"' || c == '\'')
-		s->quote = s->quote ? '\0' : c;
+	snippet->code ^= c == '`';
+	snippet->value = snippet->value && snippet->code;
+	if (!snippet->code)
+		snippet->quote = '\0';
+	else if (snippet->quote ? c == snippet->quote : c == '"' || c == '\'')
+		snippet->quote = snippet->quote ? '\0' : c;
 }
 
-static bool ends_key(const struct snippet *s, const char *at)
+static bool ends_key(const struct snippet *snippet, const char *at)
 {
-	return s->code && !s->quote && *at == ':' && (at[1] == ' ' || at[1] == '`') && s->before &&
-	       (isalnum((unsigned char)s->before) || strchr("_-\"'", s->before));
+	return snippet->code && !snippet->quote && *at == ':' && (at[1] == ' ' || at[1] == '`') &&
+	       snippet->before &&
+	       (isalnum((unsigned char)snippet->before) || strchr("_-\"'", snippet->before));
 }
 
 /* The bytes of a word that YAML takes for a text, and TOML does not without quotes; 0: none begins
  * here. */
-static size_t bare_word(const struct snippet *s, const char *at)
+static size_t bare_word(const struct snippet *snippet, const char *at)
 {
 	size_t len =
 		strspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.");
-	bool begins = s->value && !s->quote && (s->before == ' ' || s->before == '[') &&
+	bool begins = snippet->value && !snippet->quote &&
+		      (snippet->before == ' ' || snippet->before == '[') &&
 		      (isalpha((unsigned char)*at) || *at == '_');
 	bool ends = at[len] && strchr("`,]}", at[len]);
 	return begins && ends && strncmp(at, "true", len) && strncmp(at, "false", len) ? len : 0;
@@ -135,7 +139,7 @@ static size_t bare_word(const struct snippet *s, const char *at)
 
 /* `key: value` between backticks as `key = "value"`, which stands for the same in TOML, in inline
  * tables too. */
-static const char *in_toml(struct findings *f, const char *text)
+static const char *in_toml(struct findings *findings, const char *text)
 {
 	AUTO_BUF out = BUF_INIT(2048);
 	struct snippet s = {.code = false};
@@ -152,18 +156,18 @@ static const char *in_toml(struct findings *f, const char *text)
 			buf_addc(&out, *at);
 		}
 	}
-	return out.failed || !out.len ? text : arena_copy(&f->arena, out.data, out.len);
+	return out.failed || !out.len ? text : arena_copy(&findings->arena, out.data, out.len);
 }
 
-void finding_help(struct findings *f, struct finding *item, const char *format, ...)
+void finding_help(struct findings *findings, struct finding *item, const char *format, ...)
 {
 	va_list args;
 	va_start(args, format);
-	if (item != &f->spare)
-		item->help = keep_text(f, format, args);
+	if (item != &findings->spare)
+		item->help = keep_text(findings, format, args);
 	va_end(args);
-	if (item != &f->spare && is_toml(item->file))
-		item->help = in_toml(f, item->help);
+	if (item != &findings->spare && is_toml(item->file))
+		item->help = in_toml(findings, item->help);
 }
 
 /* Rules whose findings say nothing but a name that nothing declares. */
@@ -185,20 +189,21 @@ static bool is_within(const struct doc_pos *at, const struct doc_pos *stretch)
 	return !is_before(at, stretch) && is_before(at, &end);
 }
 
-size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_pos *stretch)
+size_t findings_drop(
+	struct findings *findings, const struct doc *doc, const struct doc_pos *stretch)
 {
 	enum { LATELY = 500 };
-	size_t count = f->count, kept = count > LATELY ? count - LATELY : 0;
+	size_t count = findings->count, kept = count > LATELY ? count - LATELY : 0;
 	for (size_t i = kept; i < count; i++) {
-		const struct finding *it = &f->items[i];
-		if (strcmp(it->file, d->file) != 0 || !is_within(&it->pos, stretch)) {
-			f->items[kept++] = *it;
+		const struct finding *it = &findings->items[i];
+		if (strcmp(it->file, doc->file) != 0 || !is_within(&it->pos, stretch)) {
+			findings->items[kept++] = *it;
 			continue;
 		}
-		f->errors -= it->severity == SEVERITY_ERROR;
-		f->warnings -= it->severity == SEVERITY_WARNING;
+		findings->errors -= it->severity == SEVERITY_ERROR;
+		findings->warnings -= it->severity == SEVERITY_WARNING;
 	}
-	f->count = kept;
+	findings->count = kept;
 	return count - kept;
 }
 
@@ -244,46 +249,47 @@ static void sort_items(struct finding *items, size_t count)
 		items[i] = ranked[i].item;
 }
 
-void findings_sort(struct findings *f)
+void findings_sort(struct findings *findings)
 {
-	if (f->count)
-		sort_items(f->items, f->count);
+	if (findings->count)
+		sort_items(findings->items, findings->count);
 }
 
 /* Takes the repetitions of item `at` out of the list. */
-static void merge_into(struct findings *f, size_t at)
+static void merge_into(struct findings *findings, size_t at)
 {
 	enum { LINES_BYTES_MAX = 60 };
-	struct finding *first = &f->items[at];
+	struct finding *first = &findings->items[at];
 	uint32_t last = first->pos.line;
 	size_t kept = at + 1;
 	AUTO_BUF lines = BUF_INIT(LINES_BYTES_MAX);
-	for (size_t i = at + 1; i < f->count; i++) {
-		struct finding *it = &f->items[i];
+	for (size_t i = at + 1; i < findings->count; i++) {
+		struct finding *it = &findings->items[i];
 		bool same = it->rule == first->rule && !strcmp(it->message, first->message) &&
 			    !strcmp(it->file, first->file);
 		if (!same) {
-			f->items[kept++] = *it;
+			findings->items[kept++] = *it;
 			continue;
 		}
 		if (it->pos.line != last)
 			buf_addf(&lines, "%s%u", lines.len ? ", " : "", it->pos.line);
 		last = it->pos.line;
-		f->errors--;
+		findings->errors--;
 	}
-	f->count = kept;
+	findings->count = kept;
 	if (!lines.len)
 		return;
-	finding_help(f, first, "%s%snamed again on line %s%s", first->help ? first->help : "",
-		first->help ? "; " : "", lines.data, lines.failed ? ", ..." : "");
+	finding_help(findings, first, "%s%snamed again on line %s%s",
+		first->help ? first->help : "", first->help ? "; " : "", lines.data,
+		lines.failed ? ", ..." : "");
 }
 
-void findings_merge(struct findings *f, size_t from)
+void findings_merge(struct findings *findings, size_t from)
 {
 	enum { MERGED_MAX = 500 };
-	if (from < f->count)
-		sort_items(f->items + from, f->count - from);
-	for (size_t i = from; i < f->count && i < from + MERGED_MAX; i++)
-		if (is_repeatable(&f->items[i]))
-			merge_into(f, i);
+	if (from < findings->count)
+		sort_items(findings->items + from, findings->count - from);
+	for (size_t i = from; i < findings->count && i < from + MERGED_MAX; i++)
+		if (is_repeatable(&findings->items[i]))
+			merge_into(findings, i);
 }

@@ -33,27 +33,30 @@ struct findings {
 	struct finding spare; /* takes what is dropped; has no message */
 };
 
-void findings_init(struct findings *f);
-void findings_done(struct findings *f);
+void findings_init(struct findings *findings);
+void findings_done(struct findings *findings);
 /* Adds one; the severity is the rule's own. `node` may be NULL (the file as a whole). Returns it,
  * valid until the next is added, so that the caller can set `help` through finding_help or `state`.
  */
-struct finding *finding_add(struct findings *f, enum rule rule, const struct doc *d,
+struct finding *finding_add(struct findings *findings, enum rule rule, const struct doc *doc,
 	const struct doc_node *node, const char *format, ...) PRINTF(5, 6);
 /* The same at a position that is no node's. */
-struct finding *finding_at(struct findings *f, enum rule rule, const struct doc *d,
+struct finding *finding_at(struct findings *findings, enum rule rule, const struct doc *doc,
 	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
 /* The whole of `text` as its message, which is cut at 1 KiB otherwise: where nobody may be left
  * without what stands at its end. */
-void finding_whole(struct findings *f, struct finding *item, const char *text);
-void finding_help(struct findings *f, struct finding *item, const char *format, ...) PRINTF(3, 4);
-/* Takes out what was said lately about that stretch of `d`; returns how many findings that were. */
-size_t findings_drop(struct findings *f, const struct doc *d, const struct doc_pos *stretch);
+void finding_whole(struct findings *findings, struct finding *item, const char *text);
+void finding_help(struct findings *findings, struct finding *item, const char *format, ...)
+	PRINTF(3, 4);
+/* Takes out what was said lately about that stretch of `doc`; returns how many findings that were.
+ */
+size_t findings_drop(
+	struct findings *findings, const struct doc *doc, const struct doc_pos *stretch);
 /* From item `from` on: what names the same unknown thing again in the same file becomes part of the
  * first such finding, which then says where else. */
-void findings_merge(struct findings *f, size_t from);
+void findings_merge(struct findings *findings, size_t from);
 /* Stable: by file in order of first mention, line, column, then order of discovery. */
-void findings_sort(struct findings *f);
+void findings_sort(struct findings *findings);
 
 /* Where findings are read. */
 struct finding_look {
@@ -63,12 +66,12 @@ struct finding_look {
 
 /* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
  * documents whose lines may be shown. Control characters in any text come out as escapes. */
-void findings_show(const struct findings *f, const struct doc *const *docs, size_t n_docs,
+void findings_show(const struct findings *findings, const struct doc *const *docs, size_t n_docs,
 	const struct finding_look *look, struct buf *out);
 /* An array of objects: severity rule message file line column end_line end_column help state. */
-void findings_json(const struct findings *f, struct buf *out);
+void findings_json(const struct findings *findings, struct buf *out);
 /* One SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */
-void findings_sarif(const struct findings *f, struct buf *out);
+void findings_sarif(const struct findings *findings, struct buf *out);
 /* GitHub's workflow commands, which become annotations on a pull request. */
-void findings_github(const struct findings *f, struct buf *out);
+void findings_github(const struct findings *findings, struct buf *out);
 #endif

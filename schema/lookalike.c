@@ -1,6 +1,6 @@
 #include "schema/lookalike.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include <string.h>
 

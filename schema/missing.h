@@ -15,7 +15,8 @@ struct lacking {
 };
 
 /* Nothing is said of a map that was not read to its end. */
-void missing_key(const struct lacking *l, const char *name, const struct shape *s);
-/* The keys of `s` in `missing`, a bit each: what is to be said of several alike is said once. */
-void missing_keys(const struct lacking *l, const struct shape *s, uint64_t missing);
+void missing_key(const struct lacking *lacking, const char *name, const struct shape *shape);
+/* The keys of `shape` in `missing`, a bit each: what is to be said of several alike is said once.
+ */
+void missing_keys(const struct lacking *lacking, const struct shape *shape, uint64_t missing);
 #endif

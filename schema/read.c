@@ -19,15 +19,16 @@ static bool has_suffix(const char *text, const char *suffix)
 	return n >= m && !strcmp(text + n - m, suffix);
 }
 
-int doc_read(struct doc *d, const char *file, const char *text, size_t len, struct findings *f)
+int doc_read(
+	struct doc *doc, const char *file, const char *text, size_t len, struct findings *findings)
 {
 	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
 		if (has_suffix(file, readers[i].suffix))
-			return readers[i].read(d, file, text, len, f);
-	*d = (struct doc){0};
-	d->file = arena_copy(&d->arena, file, strlen(file));
-	d->text = "";
-	finding_add(f, RULE_FILE_FORMAT, d, NULL,
+			return readers[i].read(doc, file, text, len, findings);
+	*doc = (struct doc){0};
+	doc->file = arena_copy(&doc->arena, file, strlen(file));
+	doc->text = "";
+	finding_add(findings, RULE_FILE_FORMAT, doc, NULL,
 		"the name says no syntax: it must end in .yaml, .yml, .json or .toml");
 	return -1;
 }

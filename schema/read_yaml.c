@@ -18,23 +18,23 @@ struct reader {
 
 /* libyaml puts the end of a text without a last newline on a line of its own. */
 static void set_place(
-	const struct doc *d, const yaml_mark_t *mark, uint32_t *line, uint32_t *column)
+	const struct doc *doc, const yaml_mark_t *mark, uint32_t *line, uint32_t *column)
 {
 	*line = (uint32_t)mark->line + 1;
 	*column = (uint32_t)mark->column + 1;
-	if (*line > d->line_count) {
+	if (*line > doc->line_count) {
 		size_t len;
-		const char *text = doc_line(d, d->line_count, &len);
-		*line = d->line_count;
+		const char *text = doc_line(doc, doc->line_count, &len);
+		*line = doc->line_count;
 		*column = (uint32_t)utf8_count(text, len) + 1;
 	}
 }
 
-static struct doc_pos pos_of(const struct reader *r, const yaml_event_t *event)
+static struct doc_pos pos_of(const struct reader *reader, const yaml_event_t *event)
 {
 	struct doc_pos pos;
-	set_place(r->build.doc, &event->start_mark, &pos.line, &pos.column);
-	set_place(r->build.doc, &event->end_mark, &pos.end_line, &pos.end_column);
+	set_place(reader->build.doc, &event->start_mark, &pos.line, &pos.column);
+	set_place(reader->build.doc, &event->end_mark, &pos.end_line, &pos.end_column);
 	return pos;
 }
 
@@ -106,11 +106,11 @@ static int based_int(const char *text, int64_t *out)
 	return 0;
 }
 
-static void set_int(struct reader *r, struct doc_node *node, const char *text, size_t len)
+static void set_int(struct reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	bool based = is_based_int(text);
 	if (based ? based_int(text, &node->integer) : num_int(text, len, &node->integer)) {
-		finding_at(r->build.findings, RULE_INTEGER_RANGE, r->build.doc, node->pos,
+		finding_at(reader->build.findings, RULE_INTEGER_RANGE, reader->build.doc, node->pos,
 			"the integer does not fit into 64 bits");
 		node->kind = DOC_BROKEN;
 		return;
@@ -118,10 +118,10 @@ static void set_int(struct reader *r, struct doc_node *node, const char *text, s
 	node->kind = DOC_INT;
 }
 
-static void set_float(struct reader *r, struct doc_node *node, const char *text, size_t len)
+static void set_float(struct reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	if (is_infinite_or_nan(text) || num_float(text, len, &node->number)) {
-		finding_at(r->build.findings, RULE_NOT_FINITE, r->build.doc, node->pos,
+		finding_at(reader->build.findings, RULE_NOT_FINITE, reader->build.doc, node->pos,
 			"this is not a finite number");
 		node->kind = DOC_BROKEN;
 		return;
@@ -152,7 +152,7 @@ static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 }
 
 /* True when a plain scalar is no string; `node` then holds what it is. */
-static bool resolve(struct reader *r, struct doc_node *node, const char *text, size_t len)
+static bool resolve(struct reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	if (!len || (len == 1 && *text == '~')) {
 		node->kind = DOC_NULL;
@@ -162,9 +162,9 @@ static bool resolve(struct reader *r, struct doc_node *node, const char *text, s
 	if ((unsigned char)*text > '9')
 		return resolve_word(node, text, len);
 	if (is_decimal_int(text) || is_based_int(text))
-		set_int(r, node, text, len);
+		set_int(reader, node, text, len);
 	else if (is_float(text) || is_infinite_or_nan(text))
-		set_float(r, node, text, len);
+		set_float(reader, node, text, len);
 	else
 		return false;
 	return true;
@@ -190,11 +190,11 @@ static const char *core_tag(const yaml_char_t *tag)
 	return NULL;
 }
 
-static void report_tag(struct reader *r, struct doc_pos pos, const char *tag)
+static void report_tag(struct reader *reader, struct doc_pos pos, const char *tag)
 {
 	bool known = !strncmp(tag, standard_tag, sizeof(standard_tag) - 1);
-	finding_help(r->build.findings,
-		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos,
+	finding_help(reader->build.findings,
+		finding_at(reader->build.findings, RULE_YAML_TAG, reader->build.doc, pos,
 			"the tag `%s%s` is refused", known ? "!!" : "",
 			tag + (known ? sizeof(standard_tag) - 1 : 0)),
 		"remove it; a quoted value is a string, and a text that begins with ! needs "
@@ -204,16 +204,17 @@ static void report_tag(struct reader *r, struct doc_pos pos, const char *tag)
 /* Anchors and tags that are not the core schema's, or that this kind of value cannot have, are
  * reported and otherwise ignored. `kind`: "map", "seq"; NULL: a scalar, whose tag its reader holds
  * to. True: the value's type is now unknown. */
-static bool refuse_properties(struct reader *r, const yaml_event_t *event,
+static bool refuse_properties(struct reader *reader, const yaml_event_t *event,
 	const yaml_char_t *anchor, const yaml_char_t *tag, const char *kind)
 {
-	struct doc_pos pos = pos_of(r, event);
+	struct doc_pos pos = pos_of(reader, event);
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
 	if (anchor) {
-		struct finding *it = finding_at(r->build.findings, RULE_YAML_ANCHOR, r->build.doc,
-			pos, "the anchor `&%s` is refused", (const char *)anchor);
-		finding_help(r->build.findings, it,
+		struct finding *it =
+			finding_at(reader->build.findings, RULE_YAML_ANCHOR, reader->build.doc, pos,
+				"the anchor `&%s` is refused", (const char *)anchor);
+		finding_help(reader->build.findings, it,
 			"write the value out where it is used; put quotes around a text that "
 			"begins with &");
 	}
@@ -223,19 +224,19 @@ static bool refuse_properties(struct reader *r, const yaml_event_t *event,
 	bool collection = name && (!strcmp(name, "map") || !strcmp(name, "seq"));
 	if (name && (kind ? !*name || !strcmp(name, kind) : !collection))
 		return false;
-	report_tag(r, pos, (const char *)tag);
+	report_tag(reader, pos, (const char *)tag);
 	return true;
 }
 
 /* Reads a scalar as its core tag says. False: it is none of that kind. */
 static bool resolve_as(
-	struct reader *r, struct doc_node *node, const char *tag, const char *text, size_t len)
+	struct reader *reader, struct doc_node *node, const char *tag, const char *text, size_t len)
 {
 	if (!*tag || !strcmp(tag, "str")) {
-		*node = doc_build_string(&r->build, text, len, node->pos);
+		*node = doc_build_string(&reader->build, text, len, node->pos);
 		return true;
 	}
-	if (!resolve(r, node, text, len))
+	if (!resolve(reader, node, text, len))
 		return false;
 	if (node->kind == DOC_INT && !strcmp(tag, "float")) {
 		node->kind = DOC_FLOAT;
@@ -253,100 +254,101 @@ static bool resolve_as(
 }
 
 static int add_tagged(
-	struct reader *r, struct doc_node node, const char *tag, const char *text, size_t len)
+	struct reader *reader, struct doc_node node, const char *tag, const char *text, size_t len)
 {
-	if (resolve_as(r, &node, tag, text, len))
-		return doc_build_add(&r->build, node);
-	finding_help(r->build.findings,
-		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, node.pos,
+	if (resolve_as(reader, &node, tag, text, len))
+		return doc_build_add(&reader->build, node);
+	finding_help(reader->build.findings,
+		finding_at(reader->build.findings, RULE_YAML_TAG, reader->build.doc, node.pos,
 			"this is no value for the tag `!!%s`", tag),
 		"remove the tag, or write a value of its kind");
 	node.kind = DOC_BROKEN;
-	return doc_build_add(&r->build, node);
+	return doc_build_add(&reader->build, node);
 }
 
-static int on_scalar(struct reader *r, const yaml_event_t *event)
+static int on_scalar(struct reader *reader, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t len = event->data.scalar.length;
-	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(reader, event)};
 	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	const yaml_char_t *tag = event->data.scalar.tag;
 	/* What has a refused property and no text may be anything. */
 	if ((event->data.scalar.anchor || tag) &&
-		(refuse_properties(r, event, event->data.scalar.anchor, tag, NULL) ||
+		(refuse_properties(reader, event, event->data.scalar.anchor, tag, NULL) ||
 			(plain && !len && !tag)))
-		return doc_build_add(&r->build, node);
+		return doc_build_add(&reader->build, node);
 	if (tag)
-		return add_tagged(r, node, core_tag(tag), text, len);
-	if (plain && len == 2 && !memcmp(text, "<<", 2) && doc_build_at_key(&r->build)) {
-		finding_at(r->build.findings, RULE_YAML_MERGE_KEY, r->build.doc, node.pos,
+		return add_tagged(reader, node, core_tag(tag), text, len);
+	if (plain && len == 2 && !memcmp(text, "<<", 2) && doc_build_at_key(&reader->build)) {
+		finding_at(reader->build.findings, RULE_YAML_MERGE_KEY, reader->build.doc, node.pos,
 			"the merge key `<<` is refused: write the keys out");
-		return doc_build_add(&r->build, node);
+		return doc_build_add(&reader->build, node);
 	}
-	if (!plain || !resolve(r, &node, text, len))
-		node = doc_build_string(&r->build, text, len, node.pos);
+	if (!plain || !resolve(reader, &node, text, len))
+		node = doc_build_string(&reader->build, text, len, node.pos);
 	if (event->data.scalar.style == YAML_DOUBLE_QUOTED_SCALAR_STYLE)
-		doc_check_string(&node, false, r->build.doc, r->build.findings);
-	return doc_build_add(&r->build, node);
+		doc_check_string(&node, false, reader->build.doc, reader->build.findings);
+	return doc_build_add(&reader->build, node);
 }
 
-static int on_alias(struct reader *r, const yaml_event_t *event)
+static int on_alias(struct reader *reader, const yaml_event_t *event)
 {
-	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(r, event)};
-	struct finding *it = finding_at(r->build.findings, RULE_YAML_ANCHOR, r->build.doc, node.pos,
-		"the alias `*%s` is refused", (const char *)event->data.alias.anchor);
-	finding_help(r->build.findings, it,
+	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(reader, event)};
+	struct finding *it = finding_at(reader->build.findings, RULE_YAML_ANCHOR, reader->build.doc,
+		node.pos, "the alias `*%s` is refused", (const char *)event->data.alias.anchor);
+	finding_help(reader->build.findings, it,
 		"write the value out; put quotes around a text that begins with *");
-	return doc_build_add(&r->build, node);
+	return doc_build_add(&reader->build, node);
 }
 
-static int on_document(struct reader *r, const yaml_event_t *event)
+static int on_document(struct reader *reader, const yaml_event_t *event)
 {
-	if (r->build.count) {
-		struct finding *it = finding_at(r->build.findings, RULE_YAML_MULTIPLE_DOCUMENTS,
-			r->build.doc, pos_of(r, event), "a second document begins here");
-		finding_help(r->build.findings, it, "keep one document per file");
+	if (reader->build.count) {
+		struct finding *it = finding_at(reader->build.findings,
+			RULE_YAML_MULTIPLE_DOCUMENTS, reader->build.doc, pos_of(reader, event),
+			"a second document begins here");
+		finding_help(reader->build.findings, it, "keep one document per file");
 		return -1;
 	}
 	const yaml_tag_directive_t *tags = event->data.document_start.tag_directives.start;
 	if (tags != event->data.document_start.tag_directives.end)
-		finding_at(r->build.findings, RULE_YAML_TAG, r->build.doc, pos_of(r, event),
-			"the directive %%TAG is refused");
+		finding_at(reader->build.findings, RULE_YAML_TAG, reader->build.doc,
+			pos_of(reader, event), "the directive %%TAG is refused");
 	return 0;
 }
 
-static void note_quote(struct reader *r, const yaml_event_t *event)
+static void note_quote(struct reader *reader, const yaml_event_t *event)
 {
 	yaml_scalar_style_t style =
 		event->type == YAML_SCALAR_EVENT ? event->data.scalar.style : YAML_ANY_SCALAR_STYLE;
-	r->quote = style == YAML_DOUBLE_QUOTED_SCALAR_STYLE   ? '"'
-		   : style == YAML_SINGLE_QUOTED_SCALAR_STYLE ? '\''
-							      : '\0';
-	if (r->quote)
-		r->quoted = pos_of(r, event);
+	reader->quote = style == YAML_DOUBLE_QUOTED_SCALAR_STYLE   ? '"'
+			: style == YAML_SINGLE_QUOTED_SCALAR_STYLE ? '\''
+								   : '\0';
+	if (reader->quote)
+		reader->quoted = pos_of(reader, event);
 }
 
-static int on_event(struct reader *r, const yaml_event_t *event)
+static int on_event(struct reader *reader, const yaml_event_t *event)
 {
-	note_quote(r, event);
+	note_quote(reader, event);
 	switch (event->type) {
-	case YAML_SCALAR_EVENT: return on_scalar(r, event);
-	case YAML_ALIAS_EVENT: return on_alias(r, event);
+	case YAML_SCALAR_EVENT: return on_scalar(reader, event);
+	case YAML_ALIAS_EVENT: return on_alias(reader, event);
 	case YAML_SEQUENCE_START_EVENT:
-		refuse_properties(r, event, event->data.sequence_start.anchor,
+		refuse_properties(reader, event, event->data.sequence_start.anchor,
 			event->data.sequence_start.tag, "seq");
-		return doc_build_open(&r->build, DOC_LIST, pos_of(r, event));
+		return doc_build_open(&reader->build, DOC_LIST, pos_of(reader, event));
 	case YAML_MAPPING_START_EVENT:
-		refuse_properties(r, event, event->data.mapping_start.anchor,
+		refuse_properties(reader, event, event->data.mapping_start.anchor,
 			event->data.mapping_start.tag, "map");
-		return doc_build_open(&r->build, DOC_MAP, pos_of(r, event));
+		return doc_build_open(&reader->build, DOC_MAP, pos_of(reader, event));
 	case YAML_SEQUENCE_END_EVENT:
 	case YAML_MAPPING_END_EVENT: {
-		struct doc_pos pos = pos_of(r, event);
-		return doc_build_close(&r->build, pos.end_line, pos.end_column);
+		struct doc_pos pos = pos_of(reader, event);
+		return doc_build_close(&reader->build, pos.end_line, pos.end_column);
 	}
-	case YAML_DOCUMENT_START_EVENT: return on_document(r, event);
+	case YAML_DOCUMENT_START_EVENT: return on_document(reader, event);
 	case YAML_NO_EVENT:
 	case YAML_STREAM_START_EVENT:
 	case YAML_STREAM_END_EVENT:
@@ -356,27 +358,28 @@ static int on_event(struct reader *r, const yaml_event_t *event)
 }
 
 /* A quote that nobody closed ends at the next one, lines below; what is at fault there is not. */
-static bool report_open_quote(struct reader *r, uint32_t line)
+static bool report_open_quote(struct reader *reader, uint32_t line)
 {
-	if (!r->quote || r->quoted.line == line || r->quoted.end_line != line)
+	if (!reader->quote || reader->quoted.line == line || reader->quoted.end_line != line)
 		return false;
-	struct doc_pos pos = r->quoted;
+	struct doc_pos pos = reader->quoted;
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
-	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, r->build.doc, pos,
+	struct finding *it = finding_at(reader->build.findings, RULE_YAML_SYNTAX, reader->build.doc,
+		pos,
 		"the text that begins here ends at the quote on line %u, and more stands behind it",
 		line);
-	finding_help(r->build.findings, it, "close it where it ends; inside it, write %s",
-		r->quote == '"' ? "\\\" for a \"" : "'' for a '");
+	finding_help(reader->build.findings, it, "close it where it ends; inside it, write %s",
+		reader->quote == '"' ? "\\\" for a \"" : "'' for a '");
 	return true;
 }
 
 /* A no-break space, as pages and chats have them, looks like a blank and makes what is around it
  * one word; that shows on this line or on the next one. */
-static bool report_no_break(struct reader *r, uint32_t line)
+static bool report_no_break(struct reader *reader, uint32_t line)
 {
 	static const char no_break[] = "\u00a0";
-	const struct doc *d = r->build.doc;
+	const struct doc *d = reader->build.doc;
 	for (uint32_t at = line; at && at + 1 >= line; at--) {
 		size_t len;
 		const char *text = doc_line(d, at, &len);
@@ -385,9 +388,9 @@ static bool report_no_break(struct reader *r, uint32_t line)
 			continue;
 		uint32_t column = (uint32_t)utf8_count(text, (size_t)(found - text)) + 1;
 		struct doc_pos pos = {at, column, at, column + 1};
-		struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos,
+		struct finding *it = finding_at(reader->build.findings, RULE_YAML_SYNTAX, d, pos,
 			"a no-break space (U+00A0) stands where a blank belongs");
-		finding_help(r->build.findings, it, "write a blank");
+		finding_help(reader->build.findings, it, "write a blank");
 		return true;
 	}
 	return false;
@@ -395,57 +398,59 @@ static bool report_no_break(struct reader *r, uint32_t line)
 
 /* What ends within a word, with a quote further on that begins nothing either, was to hold both. */
 static const char *inner_quote(
-	const struct reader *r, const struct doc_pos *pos, const char *rest, size_t len)
+	const struct reader *reader, const struct doc_pos *pos, const char *rest, size_t len)
 {
-	if (!r->quote || r->quoted.end_line != pos->line || r->quoted.end_column != pos->column)
+	if (!reader->quote || reader->quoted.end_line != pos->line ||
+		reader->quoted.end_column != pos->column)
 		return NULL;
-	const char *next = memchr(rest, r->quote, len);
+	const char *next = memchr(rest, reader->quote, len);
 	if (!next || next == rest || strchr(" [{,:", next[-1]))
 		return NULL;
-	return r->quote == '"' ? "inside \"...\", write \\\" for a \""
-			       : "inside '...', write '' for a ', or put \"...\" around the text";
+	return reader->quote == '"'
+		       ? "inside \"...\", write \\\" for a \""
+		       : "inside '...', write '' for a ', or put \"...\" around the text";
 }
 
-static void report_syntax(struct reader *r)
+static void report_syntax(struct reader *reader)
 {
-	const yaml_parser_t *p = &r->parser;
-	const struct doc *d = r->build.doc;
+	const yaml_parser_t *p = &reader->parser;
+	const struct doc *d = reader->build.doc;
 	struct doc_pos pos;
 	size_t len;
 	set_place(d, &p->problem_mark, &pos.line, &pos.column);
-	if (pos.line == r->build.bare_line)
+	if (pos.line == reader->build.bare_line)
 		return;
 	const char *line = doc_line(d, pos.line, &len);
 	size_t before = doc_bytes(line, len, pos.column - 1);
 	struct yaml_complaint c = yaml_complaint_of(p, line, len, before);
 	if (c.from_context && p->context)
 		set_place(d, &p->context_mark, &pos.line, &pos.column);
-	if (report_open_quote(r, pos.line) || report_no_break(r, pos.line))
+	if (report_open_quote(reader, pos.line) || report_no_break(reader, pos.line))
 		return;
-	const char *inner = inner_quote(r, &pos, line + before, len - before);
+	const char *inner = inner_quote(reader, &pos, line + before, len - before);
 	if (inner)
 		c.help = inner;
 	pos.end_line = pos.line;
 	pos.end_column = pos.column + 1;
-	struct finding *it = finding_at(r->build.findings, RULE_YAML_SYNTAX, d, pos, "%s",
+	struct finding *it = finding_at(reader->build.findings, RULE_YAML_SYNTAX, d, pos, "%s",
 		c.message ? c.message : "the text cannot be read");
 	if (c.help)
-		finding_help(r->build.findings, it, "%s", c.help);
+		finding_help(reader->build.findings, it, "%s", c.help);
 	else if (p->context && !c.from_context && p->context_mark.line != p->problem_mark.line)
-		finding_help(r->build.findings, it,
+		finding_help(reader->build.findings, it,
 			"what cannot be finished here began on line %zu", p->context_mark.line + 1);
 }
 
 /* Returns -1 when reading has to stop early; that has been reported. */
-static int read_events(struct reader *r)
+static int read_events(struct reader *reader)
 {
 	for (bool more = true; more;) {
 		yaml_event_t event;
-		if (!yaml_parser_parse(&r->parser, &event)) {
-			report_syntax(r);
+		if (!yaml_parser_parse(&reader->parser, &event)) {
+			report_syntax(reader);
 			return -1;
 		}
-		int rc = on_event(r, &event);
+		int rc = on_event(reader, &event);
 		more = event.type != YAML_STREAM_END_EVENT;
 		yaml_event_delete(&event);
 		if (rc)
@@ -454,9 +459,10 @@ static int read_events(struct reader *r)
 	return 0;
 }
 
-int doc_read_yaml(struct doc *d, const char *file, const char *text, size_t len, struct findings *f)
+int doc_read_yaml(
+	struct doc *doc, const char *file, const char *text, size_t len, struct findings *findings)
 {
-	if (doc_scan(d, file, text, len, f))
+	if (doc_scan(doc, file, text, len, findings))
 		return -1;
 	struct reader r;
 	if (!yaml_parser_initialize(&r.parser)) {
@@ -464,14 +470,15 @@ int doc_read_yaml(struct doc *d, const char *file, const char *text, size_t len,
 		abort();
 	}
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&r.parser, (const unsigned char *)d->text, d->len);
-	doc_build_init(&r.build, d, f);
+	yaml_parser_set_input_string(&r.parser, (const unsigned char *)doc->text, doc->len);
+	doc_build_init(&r.build, doc, findings);
 	if (!read_events(&r)) {
 		doc_build_root(&r.build);
-		if (!d->root)
-			finding_add(f, RULE_EMPTY_DOCUMENT, d, NULL, "the file holds no value");
+		if (!doc->root)
+			finding_add(findings, RULE_EMPTY_DOCUMENT, doc, NULL,
+				"the file holds no value");
 	}
 	doc_build_done(&r.build);
 	yaml_parser_delete(&r.parser);
-	return d->root ? 0 : -1;
+	return doc->root ? 0 : -1;
 }

@@ -22,11 +22,11 @@ static json_t *uri_of(const char *path)
 	return json_string(b.failed ? "" : b.data);
 }
 
-static json_t *rule_json(const struct rule_info *r)
+static json_t *rule_json(const struct rule_info *rule_info)
 {
-	return json_pack("{s:s, s:{s:s}, s:{s:s}, s:{s:s}}", "id", r->id, "shortDescription",
-		"text", r->cause, "help", "text", r->fix, "defaultConfiguration", "level",
-		severity_name(r->severity));
+	return json_pack("{s:s, s:{s:s}, s:{s:s}, s:{s:s}}", "id", rule_info->id,
+		"shortDescription", "text", rule_info->cause, "help", "text", rule_info->fix,
+		"defaultConfiguration", "level", severity_name(rule_info->severity));
 }
 
 static json_t *location_json(const struct finding *it)
@@ -53,18 +53,18 @@ static json_t *result_json(const struct finding *it, int rule_index)
 	return result;
 }
 
-void findings_sarif(const struct findings *f, struct buf *out)
+void findings_sarif(const struct findings *findings, struct buf *out)
 {
 	json_auto_t *rules = json_array(), *results = json_array();
 	int index[RULE_COUNT];
 	memset(index, -1, sizeof(index));
-	for (size_t i = 0; i < f->count; i++) {
-		enum rule rule = f->items[i].rule;
+	for (size_t i = 0; i < findings->count; i++) {
+		enum rule rule = findings->items[i].rule;
 		if (index[rule] < 0) {
 			index[rule] = (int)json_array_size(rules);
 			json_array_append_new(rules, rule_json(rule_info(rule)));
 		}
-		json_array_append_new(results, result_json(&f->items[i], index[rule]));
+		json_array_append_new(results, result_json(&findings->items[i], index[rule]));
 	}
 	json_auto_t *log = json_pack("{s:s, s:s, s:[{s:{s:{s:s, s:s, s:O}}, s:s, s:O}]}", "$schema",
 		"https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json",
@@ -92,13 +92,13 @@ static void add_escaped(struct buf *out, const char *text, bool property)
 	}
 }
 
-void findings_github(const struct findings *f, struct buf *out)
+void findings_github(const struct findings *findings, struct buf *out)
 {
 	static const char *const commands[] = {[SEVERITY_NOTE] = "notice",
 		[SEVERITY_WARNING] = "warning",
 		[SEVERITY_ERROR] = "error"};
-	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *it = &f->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *it = &findings->items[i];
 		buf_addf(out, "::%s file=", commands[it->severity]);
 		add_escaped(out, it->file, true);
 		if (it->pos.line)

@@ -21,36 +21,36 @@ static const char *line_next(const char *p, const char *end)
 	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
 }
 
-static void index_lines(struct doc *d)
+static void index_lines(struct doc *doc)
 {
-	const char *end = d->text + d->len, *cr = memchr(d->text, '\r', d->len);
+	const char *end = doc->text + doc->len, *cr = memchr(doc->text, '\r', doc->len);
 	AUTO_FREE uint32_t *found = NULL;
 	size_t room = 0;
 	uint32_t count = 0;
-	for (const char *p = d->text;; p = line_next(p, end)) {
+	for (const char *p = doc->text;; p = line_next(p, end)) {
 		found = own_room(found, count, &room, sizeof(*found));
-		found[count++] = (uint32_t)(p - d->text);
+		found[count++] = (uint32_t)(p - doc->text);
 		p = line_end(p, end, &cr);
 		if (p == end)
 			break;
 	}
-	uint32_t *lines = arena_array(&d->arena, count, sizeof(*lines));
+	uint32_t *lines = arena_array(&doc->arena, count, sizeof(*lines));
 	memcpy(lines, found, count * sizeof(*lines));
-	d->lines = lines;
-	d->line_count = count;
+	doc->lines = lines;
+	doc->line_count = count;
 }
 
-static struct doc_pos pos_at(const struct doc *d, size_t offset)
+static struct doc_pos pos_at(const struct doc *doc, size_t offset)
 {
-	uint32_t low = 0, high = d->line_count;
+	uint32_t low = 0, high = doc->line_count;
 	while (high - low > 1) {
 		uint32_t middle = low + (high - low) / 2;
-		if (d->lines[middle] <= offset)
+		if (doc->lines[middle] <= offset)
 			low = middle;
 		else
 			high = middle;
 	}
-	size_t columns = utf8_count(d->text + d->lines[low], offset - d->lines[low]);
+	size_t columns = utf8_count(doc->text + doc->lines[low], offset - doc->lines[low]);
 	uint32_t line = low + 1, column = (uint32_t)columns + 1;
 	return (struct doc_pos){line, column, line, column + 1};
 }
@@ -65,14 +65,14 @@ static bool plain_word(const char *p)
 }
 
 /* The first place at or behind `at` that plain printable ASCII or a line break does not explain. */
-static size_t skip_plain(const struct doc *d, size_t at)
+static size_t skip_plain(const struct doc *doc, size_t at)
 {
-	while (at < d->len) {
-		if (at + 8 <= d->len && plain_word(d->text + at)) {
+	while (at < doc->len) {
+		if (at + 8 <= doc->len && plain_word(doc->text + at)) {
 			at += 8;
 			continue;
 		}
-		unsigned char c = (unsigned char)d->text[at];
+		unsigned char c = (unsigned char)doc->text[at];
 		if (c >= 0x7f || (c < 0x20 && c != '\n' && c != '\t' && c != '\r'))
 			break;
 		at++;
@@ -85,24 +85,25 @@ static bool refused(uint32_t code)
 	return utf8_is_false(code) || code == 0xfffe || code == 0xffff;
 }
 
-static int scan_text(struct doc *d, struct findings *f)
+static int scan_text(struct doc *doc, struct findings *findings)
 {
 	int controls = 0;
-	for (size_t at = skip_plain(d, 0); at < d->len; at = skip_plain(d, at)) {
+	for (size_t at = skip_plain(doc, 0); at < doc->len; at = skip_plain(doc, at)) {
 		uint32_t code = 0;
-		size_t n = utf8_step(d->text + at, d->len - at, &code);
+		size_t n = utf8_step(doc->text + at, doc->len - at, &code);
 		if (!n) {
-			struct finding *it = finding_at(f, RULE_INVALID_UTF8, d, pos_at(d, at),
-				"the byte 0x%02X is not valid UTF-8 here",
-				(unsigned char)d->text[at]);
-			finding_help(f, it, "save the file as UTF-8");
+			struct finding *it = finding_at(findings, RULE_INVALID_UTF8, doc,
+				pos_at(doc, at), "the byte 0x%02X is not valid UTF-8 here",
+				(unsigned char)doc->text[at]);
+			finding_help(findings, it, "save the file as UTF-8");
 			return -1;
 		}
 		if (refused(code)) {
-			struct finding *it = finding_at(f, RULE_CONTROL_CHARACTER, d, pos_at(d, at),
-				"the character U+%04X must not stand in the text", code);
+			struct finding *it =
+				finding_at(findings, RULE_CONTROL_CHARACTER, doc, pos_at(doc, at),
+					"the character U+%04X must not stand in the text", code);
 			if (!code)
-				finding_help(f, it,
+				finding_help(findings, it,
 					"save the file as UTF-8; this is UTF-16, or no text");
 			if (!code || ++controls == CONTROLS_SHOWN_MAX)
 				return -1;
@@ -112,14 +113,15 @@ static int scan_text(struct doc *d, struct findings *f)
 	return controls ? -1 : 0;
 }
 
-int doc_scan(struct doc *d, const char *file, const char *text, size_t len, struct findings *f)
+int doc_scan(
+	struct doc *doc, const char *file, const char *text, size_t len, struct findings *findings)
 {
-	*d = (struct doc){0};
-	arena_init(&d->arena);
-	d->file = arena_copy(&d->arena, file, strlen(file));
-	d->text = "";
+	*doc = (struct doc){0};
+	arena_init(&doc->arena);
+	doc->file = arena_copy(&doc->arena, file, strlen(file));
+	doc->text = "";
 	if (len > DOC_BYTES_MAX) {
-		finding_at(f, RULE_TOO_LARGE, d, (struct doc_pos){0},
+		finding_at(findings, RULE_TOO_LARGE, doc, (struct doc_pos){0},
 			"the file has %zu bytes, more than the limit of %d", len, DOC_BYTES_MAX);
 		return -1;
 	}
@@ -127,8 +129,8 @@ int doc_scan(struct doc *d, const char *file, const char *text, size_t len, stru
 		text += 3;
 		len -= 3;
 	}
-	d->text = arena_copy(&d->arena, text, len);
-	d->len = len;
-	index_lines(d);
-	return scan_text(d, f);
+	doc->text = arena_copy(&doc->arena, text, len);
+	doc->len = len;
+	index_lines(doc);
+	return scan_text(doc, findings);
 }

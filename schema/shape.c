@@ -42,13 +42,13 @@ static bool is_outcome(const struct place *at)
 }
 
 /* Where a schema has something to say about a key. */
-static void help(struct walk *w, struct finding *it, const struct shape *s)
+static void help(struct walk *walk, struct finding *it, const struct shape *shape)
 {
-	if (s && s->help)
-		finding_help(w->f, it, "%s", s->help);
+	if (shape && shape->help)
+		finding_help(walk->f, it, "%s", shape->help);
 }
 
-static const char *expected(const struct shape *s)
+static const char *expected(const struct shape *shape)
 {
 	static const struct {
 		unsigned kinds;
@@ -62,115 +62,117 @@ static const char *expected(const struct shape *s)
 		{1u << DOC_MAP, "a map"},
 		{1u << DOC_NULL, "null"},
 	};
-	unsigned kinds = s->kinds & ~(1u << DOC_NULL);
-	for (size_t i = 0; !s->title && i < ARRAY_LEN(names); i++)
+	unsigned kinds = shape->kinds & ~(1u << DOC_NULL);
+	for (size_t i = 0; !shape->title && i < ARRAY_LEN(names); i++)
 		if (kinds == (names[i].kinds & ~(1u << DOC_NULL)))
 			return names[i].text;
-	return s->title ? s->title : "another value";
+	return shape->title ? shape->title : "another value";
 }
 
-static void report_type(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void report_type(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	char place[PLACE_BYTES];
-	struct finding *it = finding_add(w->f, RULE_WRONG_TYPE, w->d, node,
-		"%s must be %s, and it is %s", place_text(at, place), expected(s),
+	struct finding *it = finding_add(walk->f, RULE_WRONG_TYPE, walk->d, node,
+		"%s must be %s, and it is %s", place_text(at, place), expected(shape),
 		node->kind == DOC_NULL && !node->boolean ? "empty" : doc_kind_name(node->kind));
-	advise_type(w->f, it, s, node, at->key && !at->item ? at->key->text : NULL);
+	advise_type(walk->f, it, shape, node, at->key && !at->item ? at->key->text : NULL);
 }
 
 /* --- scalars ---------------------------------------------------------------------------------- */
 
-static void check_size(struct walk *w, const struct shape *s, const struct doc_node *node,
+static void check_size(struct walk *walk, const struct shape *shape, const struct doc_node *node,
 	const struct place *at, size_t size)
 {
 	static const char *const units[] = {
 		[DOC_STR] = "characters", [DOC_LIST] = "items", [DOC_MAP] = "keys"};
-	if (size >= s->least && size <= s->most)
+	if (size >= shape->least && size <= shape->most)
 		return;
 	char place[PLACE_BYTES];
-	bool few = size < s->least;
+	bool few = size < shape->least;
 	if (few && node->partial)
 		return; /* what is not there has been refused as a key */
 	if (!size)
-		finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node, "%s must not be empty",
+		finding_add(walk->f, RULE_OUT_OF_RANGE, walk->d, node, "%s must not be empty",
 			place_text(at, place));
 	else
-		finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node,
+		finding_add(walk->f, RULE_OUT_OF_RANGE, walk->d, node,
 			"%s has %zu %s, and at %s %u are allowed", place_text(at, place), size,
-			units[node->kind], few ? "least" : "most", few ? s->least : s->most);
+			units[node->kind], few ? "least" : "most",
+			few ? shape->least : shape->most);
 }
 
-static bool is_value(const struct shape *s, const char *text)
+static bool is_value(const struct shape *shape, const char *text)
 {
-	for (size_t i = 0; i < s->value_count; i++)
-		if (!strcmp(s->values[i], text))
+	for (size_t i = 0; i < shape->value_count; i++)
+		if (!strcmp(shape->values[i], text))
 			return true;
-	return !s->value_count;
+	return !shape->value_count;
 }
 
-static void check_string(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_string(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	char place[PLACE_BYTES];
 	struct finding *it;
-	if (!is_value(s, node->text)) {
-		it = finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s cannot be `%.80s`",
+	if (!is_value(shape, node->text)) {
+		it = finding_add(walk->f, RULE_NOT_ONE_OF, walk->d, node, "%s cannot be `%.80s`",
 			place_text(at, place), node->text);
 		if (is_outcome(at) && it->message)
-			advise_near(w->f, it, suggest_name(node->text, s->values, s->value_count),
-				s->values, s->value_count);
+			advise_near(walk->f, it,
+				suggest_name(node->text, shape->values, shape->value_count),
+				shape->values, shape->value_count);
 		else
-			advise_word(w->f, it, node->text, s->values, s->value_count);
-		help(w, it, s);
+			advise_word(walk->f, it, node->text, shape->values, shape->value_count);
+		help(walk, it, shape);
 		return;
 	}
-	if (s->pattern && node->count &&
-		!shape_pattern_matches(s->pattern, node->text, node->count)) {
-		it = finding_add(w->f, RULE_BAD_NAME, w->d, node, "`%.80s` is not %s", node->text,
-			expected(s));
-		advise_spelling(w->f, it, s->pattern, node->text);
+	if (shape->pattern && node->count &&
+		!shape_pattern_matches(shape->pattern, node->text, node->count)) {
+		it = finding_add(walk->f, RULE_BAD_NAME, walk->d, node, "`%.80s` is not %s",
+			node->text, expected(shape));
+		advise_spelling(walk->f, it, shape->pattern, node->text);
 		return;
 	}
-	if (s->pattern && !node->count && !shape_pattern_matches(s->pattern, "", 0)) {
-		finding_add(w->f, RULE_BAD_NAME, w->d, node, "%s must be %s, and it is empty",
-			place_text(at, place), expected(s));
+	if (shape->pattern && !node->count && !shape_pattern_matches(shape->pattern, "", 0)) {
+		finding_add(walk->f, RULE_BAD_NAME, walk->d, node, "%s must be %s, and it is empty",
+			place_text(at, place), expected(shape));
 		return;
 	}
-	if (s->least || s->most != SHAPE_NO_LIMIT)
-		check_size(w, s, node, at, utf8_count(node->text, node->count));
+	if (shape->least || shape->most != SHAPE_NO_LIMIT)
+		check_size(walk, shape, node, at, utf8_count(node->text, node->count));
 }
 
-static void check_number(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_number(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	double value = node->kind == DOC_INT ? (double)node->integer : node->number;
-	if (value >= s->minimum && value <= s->maximum &&
-		!(s->above_minimum && value <= s->minimum))
+	if (value >= shape->minimum && value <= shape->maximum &&
+		!(shape->above_minimum && value <= shape->minimum))
 		return;
 	char place[PLACE_BYTES], number[NUM_FLOAT_BYTES];
 	if (node->kind == DOC_INT)
 		snprintf(number, sizeof(number), "%jd", (intmax_t)node->integer);
 	else
 		num_float_text(value, number);
-	finding_add(w->f, RULE_OUT_OF_RANGE, w->d, node, "%s must be %s, and it is %s",
-		place_text(at, place), expected(s), number);
+	finding_add(walk->f, RULE_OUT_OF_RANGE, walk->d, node, "%s must be %s, and it is %s",
+		place_text(at, place), expected(shape), number);
 }
 
-static void check_boolean(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_boolean(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
-	if (s->boolean < 0 || s->boolean == node->boolean)
+	if (shape->boolean < 0 || shape->boolean == node->boolean)
 		return;
 	char place[PLACE_BYTES];
-	finding_add(w->f, RULE_NOT_ONE_OF, w->d, node, "%s must be %s", place_text(at, place),
-		s->boolean ? "true" : "false");
+	finding_add(walk->f, RULE_NOT_ONE_OF, walk->d, node, "%s must be %s", place_text(at, place),
+		shape->boolean ? "true" : "false");
 }
 
 /* --- lists ------------------------------------------------------------------------------------ */
 
-static void check_node(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at);
+static void check_node(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at);
 
 static int by_text_then_place(const void *a_, const void *b_)
 {
@@ -180,7 +182,7 @@ static int by_text_then_place(const void *a_, const void *b_)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-static void check_unique(struct walk *w, const struct doc_node *list, const struct place *at)
+static void check_unique(struct walk *walk, const struct doc_node *list, const struct place *at)
 {
 	AUTO_FREE const struct doc_node **sorted = calloc(list->count + 1, sizeof(*sorted));
 	size_t count = 0;
@@ -193,32 +195,32 @@ static void check_unique(struct walk *w, const struct doc_node *list, const stru
 		if (strcmp(sorted[i]->text, sorted[i - 1]->text))
 			continue;
 		char place[PLACE_BYTES];
-		finding_add(w->f, RULE_REPEATED_ITEM, w->d, sorted[i], "`%.80s` stands twice in %s",
-			sorted[i]->text, place_text(at, place));
+		finding_add(walk->f, RULE_REPEATED_ITEM, walk->d, sorted[i],
+			"`%.80s` stands twice in %s", sorted[i]->text, place_text(at, place));
 	}
 }
 
-static void check_list(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_list(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
-	check_size(w, s, node, at, node->count);
-	for (uint32_t i = 0; s->items && i < node->count; i++) {
+	check_size(walk, shape, node, at, node->count);
+	for (uint32_t i = 0; shape->items && i < node->count; i++) {
 		struct place inner = {at->key, i + 1};
-		check_node(w, s->items, &node->items[i], &inner);
+		check_node(walk, shape->items, &node->items[i], &inner);
 	}
-	if (s->unique)
-		check_unique(w, node, at);
+	if (shape->unique)
+		check_unique(walk, node, at);
 }
 
 /* --- maps ------------------------------------------------------------------------------------- */
 
 /* The index of the key called `name`, -1: not listed. */
-static int key_index(const struct shape *s, const char *name)
+static int key_index(const struct shape *shape, const char *name)
 {
-	size_t low = 0, high = s->key_count;
+	size_t low = 0, high = shape->key_count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const char *key = s->keys[middle].name;
+		const char *key = shape->keys[middle].name;
 		int order = *key != *name ? (unsigned char)*key - (unsigned char)*name
 					  : strcmp(key, name);
 		if (!order)
@@ -232,55 +234,55 @@ static int key_index(const struct shape *s, const char *name)
 }
 
 /* The names of the keys that may be there: a refused one is no advice. */
-static size_t usable_keys(const struct shape *s, const char **names)
+static size_t usable_keys(const struct shape *shape, const char **names)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < s->key_count; i++)
-		if (!s->keys[i].shape->refused)
-			names[count++] = s->keys[i].name;
+	for (size_t i = 0; i < shape->key_count; i++)
+		if (!shape->keys[i].shape->refused)
+			names[count++] = shape->keys[i].name;
 	return count;
 }
 
 /* Reports it and returns the bit of the key that was probably meant, which then does not count as
  * missing. */
-static uint64_t report_unknown(struct walk *w, const struct shape *s, const struct doc_node *map,
-	const struct doc_node *key, const struct place *at)
+static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
+	const struct doc_node *map, const struct doc_node *key, const struct place *at)
 {
 	const char *names[64];
-	for (size_t i = 0; i < s->key_count; i++)
-		names[i] = s->keys[i].name;
+	for (size_t i = 0; i < shape->key_count; i++)
+		names[i] = shape->keys[i].name;
 	char place[PLACE_BYTES];
 	struct finding *it =
-		at->key ? finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
+		at->key ? finding_add(walk->f, RULE_UNKNOWN_KEY, walk->d, key,
 				  "unknown key `%.64s` in %s", key->text, place_text(at, place))
-			: finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key, "unknown key `%.64s`",
-				  key->text);
+			: finding_add(walk->f, RULE_UNKNOWN_KEY, walk->d, key,
+				  "unknown key `%.64s`", key->text);
 	if (!it->message)
 		return 0;
-	help(w, it, s->rest);
+	help(walk, it, shape->rest);
 	AUTO_BUF plain = BUF_INIT(256);
 	bool strange = lookalike_find(key->text, &plain).code != 0 && !plain.failed;
 	const char *word = strange && plain.data ? plain.data : key->text;
-	const char *near = is_outcome(at) ? suggest_name(word, names, s->key_count)
-					  : suggest_word(word, names, s->key_count);
-	int meant = near ? key_index(s, near) : -1;
+	const char *near = is_outcome(at) ? suggest_name(word, names, shape->key_count)
+					  : suggest_word(word, names, shape->key_count);
+	int meant = near ? key_index(shape, near) : -1;
 	if (strange)
-		advise_letters(w->f, it, key->text);
-	else if (near && s->keys[meant].shape->refused)
-		help(w, it, s->keys[meant].shape);
+		advise_letters(walk->f, it, key->text);
+	else if (near && shape->keys[meant].shape->refused)
+		help(walk, it, shape->keys[meant].shape);
 	else if (near && doc_pair(map, near))
-		finding_help(w->f, it, "`%s` is there already: keep one of the two", near);
+		finding_help(walk->f, it, "`%s` is there already: keep one of the two", near);
 	else if (near || !it->help)
-		advise_near(w->f, it, near, names, usable_keys(s, names));
+		advise_near(walk->f, it, near, names, usable_keys(shape, names));
 	return near ? UINT64_C(1) << meant : 0;
 }
 
 /* `name`: room for the map's. */
-static struct lacking lacking(const struct walk *w, const struct doc_node *map,
+static struct lacking lacking(const struct walk *walk, const struct doc_node *map,
 	const struct place *at, char name[PLACE_BYTES])
 {
 	return (struct lacking){
-		w->f, w->d, map, at->key && !at->item ? at->key : map, place_text(at, name)};
+		walk->f, walk->d, map, at->key && !at->item ? at->key : map, place_text(at, name)};
 }
 
 /* The keys of a map: those that are known, and how many are not and resemble none. */
@@ -292,95 +294,96 @@ struct keys_seen {
 	size_t worded_finding;
 };
 
-static bool group_has(const struct shape_group *g, const char *name)
+static bool group_has(const struct shape_group *group, const char *name)
 {
-	for (size_t i = 0; i < g->count; i++)
-		if (!strcmp(g->keys[i], name))
+	for (size_t i = 0; i < group->count; i++)
+		if (!strcmp(group->keys[i], name))
 			return true;
 	return false;
 }
 
-static void report_conflict(struct walk *w, const struct doc_node *map, const struct shape_group *g)
+static void report_conflict(
+	struct walk *walk, const struct doc_node *map, const struct shape_group *group)
 {
 	const struct doc_node *first = NULL;
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_node *key = &map->pairs[i].key;
-		if (!group_has(g, key->text))
+		if (!group_has(group, key->text))
 			continue;
 		if (!first) {
 			first = key;
 			continue;
 		}
-		finding_add(w->f, RULE_CONFLICTING_KEYS, w->d, key,
+		finding_add(walk->f, RULE_CONFLICTING_KEYS, walk->d, key,
 			"`%s` and `%s` exclude each other: keep one of them", first->text,
 			key->text);
 	}
 }
 
-static void report_none_of(struct walk *w, const struct shape *s, const struct doc_node *map,
-	const struct place *at, const struct shape_group *g)
+static void report_none_of(struct walk *walk, const struct shape *shape, const struct doc_node *map,
+	const struct place *at, const struct shape_group *group)
 {
 	char place[PLACE_BYTES], names[200] = "";
 	size_t used = 0;
 	if (map->partial)
 		return;
-	for (size_t i = 0; i < g->count && used < sizeof(names); i++)
-		used += (size_t)snprintf(
-			names + used, sizeof(names) - used, "%s`%s`", i ? " or " : "", g->keys[i]);
+	for (size_t i = 0; i < group->count && used < sizeof(names); i++)
+		used += (size_t)snprintf(names + used, sizeof(names) - used, "%s`%s`",
+			i ? " or " : "", group->keys[i]);
 	const struct doc_node *where = at->key && !at->item ? at->key : map;
-	struct finding *it = finding_add(w->f, RULE_MISSING_KEY, w->d, where, "%s needs the key %s",
-		place_text(at, place), names);
-	for (size_t i = 0; i < g->count; i++)
-		if (s->keys[key_index(s, g->keys[i])].shape->boolean == 1)
-			finding_help(
-				w->f, it, "for all that is left, write `%s: true`", g->keys[i]);
+	struct finding *it = finding_add(walk->f, RULE_MISSING_KEY, walk->d, where,
+		"%s needs the key %s", place_text(at, place), names);
+	for (size_t i = 0; i < group->count; i++)
+		if (shape->keys[key_index(shape, group->keys[i])].shape->boolean == 1)
+			finding_help(walk->f, it, "for all that is left, write `%s: true`",
+				group->keys[i]);
 }
 
-static void check_groups(struct walk *w, const struct shape *s, const struct doc_node *map,
+static void check_groups(struct walk *walk, const struct shape *shape, const struct doc_node *map,
 	const struct place *at, const struct keys_seen *seen)
 {
-	for (size_t i = 0; i < s->group_count; i++) {
-		const struct shape_group *g = &s->groups[i];
+	for (size_t i = 0; i < shape->group_count; i++) {
+		const struct shape_group *g = &shape->groups[i];
 		size_t count = 0;
 		for (size_t k = 0; k < g->count; k++)
-			count += seen->present >> key_index(s, g->keys[k]) & 1;
+			count += seen->present >> key_index(shape, g->keys[k]) & 1;
 		if (g->exactly_one && !count && seen->strange == 1)
 			continue; /* most likely it is that one, and its help names these */
 		if (g->exactly_one && !count)
-			report_none_of(w, s, map, at, g);
+			report_none_of(walk, shape, map, at, g);
 		else if (g->exactly_one ? count > 1 : count == g->count)
-			report_conflict(w, map, g);
+			report_conflict(walk, map, g);
 	}
 }
 
-static void report_refused(struct walk *w, const struct shape *s, const struct doc_node *key)
+static void report_refused(struct walk *walk, const struct shape *shape, const struct doc_node *key)
 {
-	struct finding *it = finding_add(
-		w->f, RULE_REFUSED_KEY, w->d, key, "the key `%.64s` is refused here", key->text);
-	help(w, it, s);
+	struct finding *it = finding_add(walk->f, RULE_REFUSED_KEY, walk->d, key,
+		"the key `%.64s` is refused here", key->text);
+	help(walk, it, shape);
 }
 
 /* Returns the bit of the listed key that the pair is, or seems to be. */
-static uint64_t check_pair(struct walk *w, const struct shape *s, const struct doc_node *map,
+static uint64_t check_pair(struct walk *walk, const struct shape *shape, const struct doc_node *map,
 	const struct doc_pair *pair, const struct place *at)
 {
-	int index = key_index(s, pair->key.text);
-	const struct shape *inner = index >= 0 ? s->keys[index].shape : s->rest;
+	int index = key_index(shape, pair->key.text);
+	const struct shape *inner = index >= 0 ? shape->keys[index].shape : shape->rest;
 	struct place below = {&pair->key, 0};
 	if (!inner || (index < 0 && inner->refused))
-		return report_unknown(w, s, map, &pair->key, at);
+		return report_unknown(walk, shape, map, &pair->key, at);
 	if (inner->refused)
-		report_refused(w, inner, &pair->key);
+		report_refused(walk, inner, &pair->key);
 	else
-		check_node(w, inner, &pair->value, &below);
+		check_node(walk, inner, &pair->value, &below);
 	return index >= 0 ? UINT64_C(1) << index : 0;
 }
 
 static void note_strange(
-	const struct walk *w, const struct doc_pair *pair, size_t before, struct keys_seen *seen)
+	const struct walk *walk, const struct doc_pair *pair, size_t before, struct keys_seen *seen)
 {
 	const struct doc_node *key = &pair->key;
-	const struct finding *it = w->f->count == before ? NULL : &w->f->items[before];
+	const struct finding *it = walk->f->count == before ? NULL : &walk->f->items[before];
 	if (!it || it->rule != RULE_UNKNOWN_KEY || it->pos.line != key->pos.line ||
 		it->pos.column != key->pos.column)
 		return;
@@ -389,11 +392,11 @@ static void note_strange(
 	seen->strange_kind = 1u << pair->value.kind;
 }
 
-static void note_worded(const struct walk *w, const struct shape *s, const struct doc_pair *pair,
-	size_t before, struct keys_seen *seen)
+static void note_worded(const struct walk *walk, const struct shape *shape,
+	const struct doc_pair *pair, size_t before, struct keys_seen *seen)
 {
-	int index = w->f->count == before ? -1 : key_index(s, pair->key.text);
-	if (index < 0 || s->keys[index].shape->boolean != 1)
+	int index = walk->f->count == before ? -1 : key_index(shape, pair->key.text);
+	if (index < 0 || shape->keys[index].shape->boolean != 1)
 		return;
 	seen->worded = pair;
 	seen->worded_finding = before;
@@ -412,26 +415,27 @@ static const char *word_for(const struct shape_key *key, const struct doc_pair *
 	return fits ? word->text : NULL;
 }
 
-/* Whether a value of the kinds `kinds` may be meant for `s`: a text may be for anything. */
-static bool could_hold(const struct shape *s, unsigned kinds)
+/* Whether a value of the kinds `kinds` may be meant for `shape`: a text may be for anything. */
+static bool could_hold(const struct shape *shape, unsigned kinds)
 {
 	const unsigned unknown = 1u << DOC_NULL | 1u << DOC_BROKEN | 1u << DOC_STR;
-	unsigned taken = s->kinds;
-	for (size_t i = 0; s->choice && !s->choice->selector && i < s->choice->count; i++)
-		taken |= s->choice->branches[i]->kinds;
+	unsigned taken = shape->kinds;
+	for (size_t i = 0; shape->choice && !shape->choice->selector && i < shape->choice->count;
+		i++)
+		taken |= shape->choice->branches[i]->kinds;
 	return !taken || kinds & (taken | unknown);
 }
 
 /* One key too many and one too few are most likely one mistake. */
-static void check_required(struct walk *w, const struct shape *s, const struct doc_node *node,
-	const struct place *at, const struct keys_seen *seen)
+static void check_required(struct walk *walk, const struct shape *shape,
+	const struct doc_node *node, const struct place *at, const struct keys_seen *seen)
 {
 	const struct shape_key *missing = NULL;
 	uint64_t bits = 0;
 	size_t count = 0;
-	for (size_t i = 0; i < s->key_count; i++)
-		if (s->keys[i].required && !(seen->present >> i & 1)) {
-			missing = &s->keys[i];
+	for (size_t i = 0; i < shape->key_count; i++)
+		if (shape->keys[i].required && !(seen->present >> i & 1)) {
+			missing = &shape->keys[i];
 			bits |= UINT64_C(1) << i;
 			count++;
 		}
@@ -439,92 +443,93 @@ static void check_required(struct walk *w, const struct shape *s, const struct d
 		return;
 	if (count == 1 && seen->strange == 1 && !is_outcome(at) &&
 		could_hold(missing->shape, seen->strange_kind)) {
-		finding_help(
-			w->f, &w->f->items[seen->finding], "did you mean `%s`?", missing->name);
+		finding_help(walk->f, &walk->f->items[seen->finding], "did you mean `%s`?",
+			missing->name);
 		return;
 	}
 	const char *word = count == 1 ? word_for(missing, seen->worded) : NULL;
 	if (word) {
-		finding_help(w->f, &w->f->items[seen->worded_finding], "write `%s: true, %s: %s`",
-			seen->worded->key.text, missing->name, word);
+		finding_help(walk->f, &walk->f->items[seen->worded_finding],
+			"write `%s: true, %s: %s`", seen->worded->key.text, missing->name, word);
 		return;
 	}
 	char place[PLACE_BYTES];
-	struct lacking l = lacking(w, node, at, place);
-	missing_keys(&l, s, bits);
+	struct lacking l = lacking(walk, node, at, place);
+	missing_keys(&l, shape, bits);
 }
 
-static void check_map(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_map(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	struct keys_seen seen = {0};
-	check_size(w, s, node, at, node->count);
+	check_size(walk, shape, node, at, node->count);
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
 		struct place below = {&pair->key, 0};
-		size_t first = w->f->count;
-		if (s->names)
-			check_string(w, s->names, &pair->key, &below);
-		size_t before = w->f->count;
-		uint64_t key = check_pair(w, s, node, pair, at);
+		size_t first = walk->f->count;
+		if (shape->names)
+			check_string(walk, shape->names, &pair->key, &below);
+		size_t before = walk->f->count;
+		uint64_t key = check_pair(walk, shape, node, pair, at);
 		if (!key)
-			note_strange(w, pair, before, &seen);
-		note_worded(w, s, pair, before, &seen);
+			note_strange(walk, pair, before, &seen);
+		note_worded(walk, shape, pair, before, &seen);
 		seen.present |= key;
-		for (; node == w->states && first < w->f->count; first++)
-			w->f->items[first].state = pair->key.text;
+		for (; node == walk->states && first < walk->f->count; first++)
+			walk->f->items[first].state = pair->key.text;
 	}
-	check_required(w, s, node, at, &seen);
-	check_groups(w, s, node, at, &seen);
+	check_required(walk, shape, node, at, &seen);
+	check_groups(walk, shape, node, at, &seen);
 }
 
 /* --- choices ---------------------------------------------------------------------------------- */
 
-static void check_by_kind(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_by_kind(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	const struct shape *meant = NULL;
-	for (size_t i = 0; i < s->choice->count; i++) {
-		const struct shape *b = s->choice->branches[i];
+	for (size_t i = 0; i < shape->choice->count; i++) {
+		const struct shape *b = shape->choice->branches[i];
 		if (b->kinds & 1u << node->kind || (meant && advice_is_item(b, meant, node)))
 			meant = b;
 	}
 	if (meant)
-		check_node(w, meant, node, at);
+		check_node(walk, meant, node, at);
 	else
-		report_type(w, s, node, at);
+		report_type(walk, shape, node, at);
 }
 
 /* Without its selector a map's other keys mean nothing, so only that is reported. */
-static void report_no_selector(struct walk *w, const struct shape_choice *c,
+static void report_no_selector(struct walk *walk, const struct shape_choice *choice,
 	const struct doc_node *node, const struct place *at)
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_node *key = &node->pairs[i].key;
-		if (!suggest_word(key->text, &c->selector, 1))
+		if (!suggest_word(key->text, &choice->selector, 1))
 			continue;
 		char place[PLACE_BYTES];
-		struct finding *it = finding_add(w->f, RULE_UNKNOWN_KEY, w->d, key,
+		struct finding *it = finding_add(walk->f, RULE_UNKNOWN_KEY, walk->d, key,
 			"unknown key `%.64s` in %s", key->text, place_text(at, place));
-		advise_word(w->f, it, key->text, &c->selector, 1);
+		advise_word(walk->f, it, key->text, &choice->selector, 1);
 		return;
 	}
 	char place[PLACE_BYTES];
-	struct lacking l = lacking(w, node, at, place);
-	missing_key(&l, c->selector, &(struct shape){.values = c->values, .value_count = c->count});
+	struct lacking l = lacking(walk, node, at, place);
+	missing_key(&l, choice->selector,
+		&(struct shape){.values = choice->values, .value_count = choice->count});
 }
 
-static void check_by_selector(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_by_selector(struct walk *walk, const struct shape *shape,
+	const struct doc_node *node, const struct place *at)
 {
-	const struct shape_choice *c = s->choice;
+	const struct shape_choice *c = shape->choice;
 	if (node->kind != DOC_MAP) {
-		report_type(w, s, node, at);
+		report_type(walk, shape, node, at);
 		return;
 	}
 	const struct doc_pair *pair = doc_pair(node, c->selector);
 	if (!pair) {
-		report_no_selector(w, c, node, at);
+		report_no_selector(walk, c, node, at);
 		return;
 	}
 	struct shape wanted = {.kinds = 1u << DOC_STR,
@@ -533,50 +538,51 @@ static void check_by_selector(
 		.most = SHAPE_NO_LIMIT};
 	for (size_t i = 0; pair->value.kind == DOC_STR && i < c->count; i++)
 		if (!strcmp(c->values[i], pair->value.text)) {
-			check_map(w, c->branches[i], node, at);
+			check_map(walk, c->branches[i], node, at);
 			return;
 		}
 	struct place below = {&pair->key, 0};
-	check_node(w, &wanted, &pair->value, &below);
+	check_node(walk, &wanted, &pair->value, &below);
 }
 
-static void check_node(
-	struct walk *w, const struct shape *s, const struct doc_node *node, const struct place *at)
+static void check_node(struct walk *walk, const struct shape *shape, const struct doc_node *node,
+	const struct place *at)
 {
 	if (node->kind == DOC_BROKEN)
 		return;
-	if (s->choice) {
-		(s->choice->selector ? check_by_selector : check_by_kind)(w, s, node, at);
+	if (shape->choice) {
+		(shape->choice->selector ? check_by_selector : check_by_kind)(
+			walk, shape, node, at);
 		return;
 	}
-	if (!s->kinds)
+	if (!shape->kinds)
 		return;
 	/* A key without a value is one that somebody forgot. */
-	bool forgotten = node->kind == DOC_NULL && !node->boolean && s->kinds != 1u << DOC_NULL;
-	if (forgotten || !(s->kinds & 1u << node->kind)) {
-		report_type(w, s, node, at);
+	bool forgotten = node->kind == DOC_NULL && !node->boolean && shape->kinds != 1u << DOC_NULL;
+	if (forgotten || !(shape->kinds & 1u << node->kind)) {
+		report_type(walk, shape, node, at);
 		return;
 	}
 	switch (node->kind) {
 	case DOC_NULL:
 	case DOC_BROKEN: return;
-	case DOC_BOOL: check_boolean(w, s, node, at); return;
+	case DOC_BOOL: check_boolean(walk, shape, node, at); return;
 	case DOC_INT:
-	case DOC_FLOAT: check_number(w, s, node, at); return;
-	case DOC_STR: check_string(w, s, node, at); return;
-	case DOC_LIST: check_list(w, s, node, at); return;
-	case DOC_MAP: check_map(w, s, node, at); return;
+	case DOC_FLOAT: check_number(walk, shape, node, at); return;
+	case DOC_STR: check_string(walk, shape, node, at); return;
+	case DOC_LIST: check_list(walk, shape, node, at); return;
+	case DOC_MAP: check_map(walk, shape, node, at); return;
 	}
 }
 
-int shape_check(const struct shape *shape, const struct doc *d, const struct doc_node *node,
-	struct findings *f)
+int shape_check(const struct shape *shape, const struct doc *doc, const struct doc_node *node,
+	struct findings *findings)
 {
-	struct walk w = {.d = d, .f = f};
+	struct walk w = {.d = doc, .f = findings};
 	struct place at = {NULL, 0};
-	size_t before = f->errors;
+	size_t before = findings->errors;
 	if (shape == shape_machine)
 		w.states = doc_get(node, "states");
 	check_node(&w, shape, node, &at);
-	return f->errors == before ? 0 : -1;
+	return findings->errors == before ? 0 : -1;
 }

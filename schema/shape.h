@@ -22,6 +22,6 @@ extern const char *const shape_config_defaults;
 /* Reports every way in which `node` differs from `shape`: each mistake once, at the key (unknown)
  * or value (wrong) or, for a missing key, at the map's own key. Returns 0 when there is none, else
  * -1. What was reported is skipped by later checks simply by looking for the kinds they need. */
-int shape_check(const struct shape *shape, const struct doc *d, const struct doc_node *node,
-	struct findings *f);
+int shape_check(const struct shape *shape, const struct doc *doc, const struct doc_node *node,
+	struct findings *findings);
 #endif

@@ -1,16 +1,16 @@
 #include "base/utf8.h"
 #include "schema/table.h"
 
-static bool step_takes(const struct shape_step *s, uint32_t code)
+static bool step_takes(const struct shape_step *step, uint32_t code)
 {
-	return code < 128 ? s->ascii[code / 64] >> code % 64 & 1 : s->other;
+	return code < 128 ? step->ascii[code / 64] >> code % 64 & 1 : step->other;
 }
 
-bool shape_pattern_matches(const struct shape_pattern *p, const char *text, size_t len)
+bool shape_pattern_matches(const struct shape_pattern *pattern, const char *text, size_t len)
 {
 	size_t at = 0;
-	for (size_t i = 0; i < p->count; i++) {
-		const struct shape_step *s = &p->steps[i];
+	for (size_t i = 0; i < pattern->count; i++) {
+		const struct shape_step *s = &pattern->steps[i];
 		uint32_t code = 0, taken = 0;
 		size_t n;
 		while (taken < s->most && (n = utf8_step(text + at, len - at, &code)) &&
@@ -21,5 +21,5 @@ bool shape_pattern_matches(const struct shape_pattern *p, const char *text, size
 		if (taken < s->least)
 			return false;
 	}
-	return !p->whole || at == len;
+	return !pattern->whole || at == len;
 }

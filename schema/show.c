@@ -87,28 +87,29 @@ struct excerpt {
 	size_t from;
 };
 
-static size_t excerpt_start(struct excerpt *last, const struct doc *d, uint32_t line, uint32_t skip)
+static size_t excerpt_start(
+	struct excerpt *last, const struct doc *doc, uint32_t line, uint32_t skip)
 {
 	size_t len;
-	const char *text = doc_line(d, line, &len);
-	bool onward = last->d == d && last->line == line && last->skip <= skip;
+	const char *text = doc_line(doc, line, &len);
+	bool onward = last->d == doc && last->line == line && last->skip <= skip;
 	uint32_t done = onward ? last->skip : 0;
 	size_t from = onward ? last->from : 0;
 	from += doc_bytes(text + from, len - from, skip - done);
-	*last = (struct excerpt){d, line, skip, from};
+	*last = (struct excerpt){doc, line, skip, from};
 	return from;
 }
 
 /* The line with a caret below. Of a long line, what surrounds the caret. */
 static void add_source(struct buf *out, const struct finding_look *look, struct excerpt *last,
-	const struct doc *d, const struct finding *it)
+	const struct doc *doc, const struct finding *it)
 {
 	const struct doc_pos *pos = &it->pos;
 	uint32_t shown = source_room(look), lead_most = shown * 3 / 5;
 	size_t len;
-	const char *line = doc_line(d, pos->line, &len);
+	const char *line = doc_line(doc, pos->line, &len);
 	uint32_t skip = pos->column > lead_most ? pos->column - 1 - lead_most / 2 : 0;
-	size_t from = excerpt_start(last, d, pos->line, skip);
+	size_t from = excerpt_start(last, doc, pos->line, skip);
 	line += from;
 	len -= from;
 	buf_addf(out, "%6u | %s", pos->line, skip ? "..." : "");
@@ -139,7 +140,7 @@ static void add_words(
 }
 
 static void add_finding(struct buf *out, const struct finding_look *look, struct excerpt *last,
-	const struct finding *it, const struct doc *d)
+	const struct finding *it, const struct doc *doc)
 {
 	utf8_escape(out, it->file, strlen(it->file), is_odd);
 	if (it->pos.line)
@@ -149,34 +150,35 @@ static void add_finding(struct buf *out, const struct finding_look *look, struct
 	buf_addf(out, "%s[%s]", severity_name(it->severity), rule_info(it->rule)->id);
 	end_colour(out, look);
 	add_words(out, look, it->message, HANG_COLUMNS);
-	if (d && it->pos.line)
-		add_source(out, look, last, d, it);
+	if (doc && it->pos.line)
+		add_source(out, look, last, doc, it);
 	if (it->help) {
 		buf_addf(out, "%*shelp", HANG_COLUMNS, "");
 		add_words(out, look, it->help, HELP_COLUMNS);
 	}
 }
 
-void findings_show(const struct findings *f, const struct doc *const *docs, size_t n_docs,
+void findings_show(const struct findings *findings, const struct doc *const *docs, size_t n_docs,
 	const struct finding_look *look, struct buf *out)
 {
 	struct excerpt last = {NULL, 0, 0, 0};
-	for (size_t i = 0; i < f->count; i++) {
+	for (size_t i = 0; i < findings->count; i++) {
 		const struct doc *d = NULL;
 		for (size_t k = 0; k < n_docs && !d; k++)
-			if (docs[k] && docs[k]->file && !strcmp(docs[k]->file, f->items[i].file))
+			if (docs[k] && docs[k]->file &&
+				!strcmp(docs[k]->file, findings->items[i].file))
 				d = docs[k];
-		add_finding(out, look, &last, &f->items[i], d);
+		add_finding(out, look, &last, &findings->items[i], d);
 	}
-	if (f->dropped)
-		buf_addf(out, "... and %zu more\n", f->dropped);
+	if (findings->dropped)
+		buf_addf(out, "... and %zu more\n", findings->dropped);
 }
 
-void findings_json(const struct findings *f, struct buf *out)
+void findings_json(const struct findings *findings, struct buf *out)
 {
 	buf_addc(out, '[');
-	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *it = &f->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *it = &findings->items[i];
 		AUTO_BUF file; /* JSON holds no path that is not UTF-8 */
 		buf_init(&file, FILE_BYTES_MAX);
 		if (utf8_prefix(it->file, strlen(it->file)) < strlen(it->file))

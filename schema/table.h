@@ -20,7 +20,7 @@ struct shape_pattern {
 	size_t count;
 	bool whole; /* nothing may follow */
 };
-bool shape_pattern_matches(const struct shape_pattern *p, const char *text, size_t len);
+bool shape_pattern_matches(const struct shape_pattern *pattern, const char *text, size_t len);
 
 /* At most 64 of them per shape. */
 struct shape_key {

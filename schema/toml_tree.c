@@ -2,29 +2,29 @@
 
 #include <string.h>
 
-void toml_tree_init(struct toml_tree *t, struct doc *d, struct findings *f)
+void toml_tree_init(struct toml_tree *toml_tree, struct doc *doc, struct findings *findings)
 {
-	*t = (struct toml_tree){.doc = d, .findings = f};
-	arena_init(&t->arena);
-	t->top.kind = TOML_TABLE;
-	t->top.origin = TOML_HEADER;
-	t->top.node.pos = (struct doc_pos){1, 1, 1, 1};
+	*toml_tree = (struct toml_tree){.doc = doc, .findings = findings};
+	arena_init(&toml_tree->arena);
+	toml_tree->top.kind = TOML_TABLE;
+	toml_tree->top.origin = TOML_HEADER;
+	toml_tree->top.node.pos = (struct doc_pos){1, 1, 1, 1};
 }
 
-void toml_tree_done(struct toml_tree *t)
+void toml_tree_done(struct toml_tree *toml_tree)
 {
-	arena_done(&t->arena);
+	arena_done(&toml_tree->arena);
 }
 
-struct toml *toml_new(struct toml_tree *t, enum toml_kind kind, struct doc_pos pos)
+struct toml *toml_new(struct toml_tree *toml_tree, enum toml_kind kind, struct doc_pos pos)
 {
-	if (++t->nodes > DOC_NODES_MAX) {
-		finding_at(t->findings, RULE_TOO_MANY_NODES, t->doc, pos,
+	if (++toml_tree->nodes > DOC_NODES_MAX) {
+		finding_at(toml_tree->findings, RULE_TOO_MANY_NODES, toml_tree->doc, pos,
 			"the document has more than %d keys and values", DOC_NODES_MAX);
 		return NULL;
 	}
 	size_t bytes = kind == TOML_VALUE ? offsetof(struct toml, first) : sizeof(struct toml);
-	struct toml *n = arena_alloc(&t->arena, bytes);
+	struct toml *n = arena_alloc(&toml_tree->arena, bytes);
 	n->kind = kind;
 	n->node.pos = pos;
 	return n;
@@ -53,35 +53,35 @@ static struct toml *find(const struct toml *table, const char *name)
 	return NULL;
 }
 
-static struct toml *skew(struct toml *n)
+static struct toml *skew(struct toml *toml)
 {
-	struct toml *left = n->left;
-	if (!left || left->level != n->level)
-		return n;
-	n->left = left->right;
-	left->right = n;
+	struct toml *left = toml->left;
+	if (!left || left->level != toml->level)
+		return toml;
+	toml->left = left->right;
+	left->right = toml;
 	return left;
 }
 
-static struct toml *split(struct toml *n)
+static struct toml *split(struct toml *toml)
 {
-	struct toml *right = n->right;
-	if (!right || !right->right || right->right->level != n->level)
-		return n;
-	n->right = right->left;
-	right->left = n;
+	struct toml *right = toml->right;
+	if (!right || !right->right || right->right->level != toml->level)
+		return toml;
+	toml->right = right->left;
+	right->left = toml;
 	right->level++;
 	return right;
 }
 
-static struct toml *insert(struct toml *at, struct toml *n)
+static struct toml *insert(struct toml *at, struct toml *toml)
 {
 	if (!at)
-		return n;
-	if (strcmp(n->key.text, at->key.text) < 0)
-		at->left = insert(at->left, n);
+		return toml;
+	if (strcmp(toml->key.text, at->key.text) < 0)
+		at->left = insert(at->left, toml);
 	else
-		at->right = insert(at->right, n);
+		at->right = insert(at->right, toml);
 	return split(skew(at));
 }
 
@@ -95,10 +95,10 @@ static void add_child(struct toml *table, struct toml *child, const struct doc_n
 
 /* --- who may add what ------------------------------------------------------------------------- */
 
-static struct toml *add_table(struct toml_tree *t, struct toml *parent, const struct doc_node *key,
-	enum toml_origin origin)
+static struct toml *add_table(struct toml_tree *toml_tree, struct toml *parent,
+	const struct doc_node *key, enum toml_origin origin)
 {
-	struct toml *n = toml_new(t, TOML_TABLE, key->pos);
+	struct toml *n = toml_new(toml_tree, TOML_TABLE, key->pos);
 	if (!n)
 		return NULL;
 	n->origin = origin;
@@ -107,115 +107,122 @@ static struct toml *add_table(struct toml_tree *t, struct toml *parent, const st
 }
 
 /* `[x]` beside `[[x]]`. */
-static void report_mixed(struct toml_tree *t, const struct doc_node *key, struct toml *first)
+static void report_mixed(
+	struct toml_tree *toml_tree, const struct doc_node *key, struct toml *first)
 {
 	bool list = first->kind == TOML_TABLE_LIST;
 	first->twice = true;
-	struct finding *it = finding_add(t->findings, RULE_DUPLICATE_KEY, t->doc, key,
-		list ? "`%s` is a list of tables, and this is a single one"
-		     : "`%s` is a single table, and this is one of a list",
-		key->text);
-	finding_help(t->findings, it, "write [[...]] here and on line %u, or rename one of the two",
-		first->key.pos.line);
+	struct finding *it =
+		finding_add(toml_tree->findings, RULE_DUPLICATE_KEY, toml_tree->doc, key,
+			list ? "`%s` is a list of tables, and this is a single one"
+			     : "`%s` is a single table, and this is one of a list",
+			key->text);
+	finding_help(toml_tree->findings, it,
+		"write [[...]] here and on line %u, or rename one of the two", first->key.pos.line);
 }
 
-static void report_twice(struct toml_tree *t, const struct doc_node *key, struct toml *first)
+static void report_twice(
+	struct toml_tree *toml_tree, const struct doc_node *key, struct toml *first)
 {
 	first->twice = true;
-	struct finding *it = finding_add(t->findings, RULE_DUPLICATE_KEY, t->doc, key,
-		first->kind == TOML_TABLE && first->origin != TOML_INLINE
-			? "the table `%s` is already complete"
-			: "the key `%s` already has a value",
-		key->text);
-	finding_help(t->findings, it, "the first one is on line %u; remove or rename one of them",
-		first->key.pos.line);
+	struct finding *it =
+		finding_add(toml_tree->findings, RULE_DUPLICATE_KEY, toml_tree->doc, key,
+			first->kind == TOML_TABLE && first->origin != TOML_INLINE
+				? "the table `%s` is already complete"
+				: "the key `%s` already has a value",
+			key->text);
+	finding_help(toml_tree->findings, it,
+		"the first one is on line %u; remove or rename one of them", first->key.pos.line);
 }
 
 /* A table for what stands below a key that was refused. */
-static struct toml *nowhere(struct toml_tree *t, struct doc_pos pos)
+static struct toml *nowhere(struct toml_tree *toml_tree, struct doc_pos pos)
 {
-	struct toml *n = toml_new(t, TOML_TABLE, pos);
+	struct toml *n = toml_new(toml_tree, TOML_TABLE, pos);
 	if (n)
 		n->origin = TOML_HEADER;
 	return n;
 }
 
 /* One step of a header's path. NULL: refused (reported) or too many nodes. */
-static struct toml *descend(struct toml_tree *t, struct toml *table, const struct doc_node *key)
+static struct toml *descend(
+	struct toml_tree *toml_tree, struct toml *table, const struct doc_node *key)
 {
 	struct toml *n = find(table, key->text);
 	if (!n)
-		return add_table(t, table, key, TOML_IMPLICIT);
+		return add_table(toml_tree, table, key, TOML_IMPLICIT);
 	if (n->kind == TOML_TABLE_LIST)
 		return n->last;
 	if (n->kind == TOML_TABLE && n->origin != TOML_INLINE)
 		return n;
-	report_twice(t, key, n);
+	report_twice(toml_tree, key, n);
 	return NULL;
 }
 
-static struct toml *open_table(struct toml_tree *t, struct toml *parent, const struct doc_node *key)
+static struct toml *open_table(
+	struct toml_tree *toml_tree, struct toml *parent, const struct doc_node *key)
 {
 	struct toml *n = find(parent, key->text);
 	if (!n)
-		return add_table(t, parent, key, TOML_HEADER);
+		return add_table(toml_tree, parent, key, TOML_HEADER);
 	if (n->kind == TOML_TABLE && n->origin == TOML_IMPLICIT) {
 		n->origin = TOML_HEADER;
 		return n;
 	}
 	if (n->kind == TOML_TABLE_LIST)
-		report_mixed(t, key, n);
+		report_mixed(toml_tree, key, n);
 	else
-		report_twice(t, key, n);
-	return nowhere(t, key->pos);
+		report_twice(toml_tree, key, n);
+	return nowhere(toml_tree, key->pos);
 }
 
 static struct toml *open_element(
-	struct toml_tree *t, struct toml *parent, const struct doc_node *key)
+	struct toml_tree *toml_tree, struct toml *parent, const struct doc_node *key)
 {
 	struct toml *list = find(parent, key->text);
 	if (list && list->kind != TOML_TABLE_LIST) {
 		if (list->kind == TOML_TABLE && list->origin != TOML_INLINE)
-			report_mixed(t, key, list);
+			report_mixed(toml_tree, key, list);
 		else
-			report_twice(t, key, list);
-		return nowhere(t, key->pos);
+			report_twice(toml_tree, key, list);
+		return nowhere(toml_tree, key->pos);
 	}
 	if (!list) {
-		list = toml_new(t, TOML_TABLE_LIST, key->pos);
+		list = toml_new(toml_tree, TOML_TABLE_LIST, key->pos);
 		if (!list)
 			return NULL;
 		add_child(parent, list, key);
 	}
-	struct toml *n = nowhere(t, key->pos);
+	struct toml *n = nowhere(toml_tree, key->pos);
 	if (n)
 		toml_append(list, n);
 	return n;
 }
 
-struct toml *toml_open_header(struct toml_tree *t, const struct toml_path *path, bool list)
+struct toml *toml_open_header(struct toml_tree *toml_tree, const struct toml_path *path, bool list)
 {
-	struct toml *table = &t->top;
+	struct toml *table = &toml_tree->top;
 	for (size_t i = 0; i + 1 < path->count; i++) {
-		size_t nodes = t->nodes;
-		struct toml *inner = descend(t, table, &path->parts[i]);
+		size_t nodes = toml_tree->nodes;
+		struct toml *inner = descend(toml_tree, table, &path->parts[i]);
 		if (!inner)
-			return nodes == t->nodes ? nowhere(t, path->parts[i].pos) : NULL;
+			return nodes == toml_tree->nodes ? nowhere(toml_tree, path->parts[i].pos)
+							 : NULL;
 		table = inner;
 	}
 	const struct doc_node *last = &path->parts[path->count - 1];
-	return list ? open_element(t, table, last) : open_table(t, table, last);
+	return list ? open_element(toml_tree, table, last) : open_table(toml_tree, table, last);
 }
 
-int toml_set(
-	struct toml_tree *t, struct toml *table, const struct toml_path *path, struct toml *value)
+int toml_set(struct toml_tree *toml_tree, struct toml *table, const struct toml_path *path,
+	struct toml *value)
 {
 	for (size_t i = 0; i + 1 < path->count; i++) {
 		struct toml *n = find(table, path->parts[i].text);
 		if (!n)
-			n = add_table(t, table, &path->parts[i], TOML_DOTTED);
+			n = add_table(toml_tree, table, &path->parts[i], TOML_DOTTED);
 		else if (n->kind != TOML_TABLE || n->origin != TOML_DOTTED) {
-			report_twice(t, &path->parts[i], n);
+			report_twice(toml_tree, &path->parts[i], n);
 			return 0;
 		}
 		if (!n)
@@ -225,23 +232,24 @@ int toml_set(
 	const struct doc_node *last = &path->parts[path->count - 1];
 	struct toml *first = find(table, last->text);
 	if (first)
-		report_twice(t, last, first);
+		report_twice(toml_tree, last, first);
 	else
 		add_child(table, value, last);
 	return 0;
 }
 
-int toml_build(struct doc_build *b, const struct toml *n)
+int toml_build(struct doc_build *doc_build, const struct toml *toml)
 {
-	if (n->twice)
-		return doc_build_add(b, (struct doc_node){.kind = DOC_BROKEN, .pos = n->node.pos});
-	if (n->kind == TOML_VALUE)
-		return doc_build_add(b, n->node);
-	bool map = n->kind == TOML_TABLE;
-	if (doc_build_open(b, map ? DOC_MAP : DOC_LIST, n->node.pos))
+	if (toml->twice)
+		return doc_build_add(
+			doc_build, (struct doc_node){.kind = DOC_BROKEN, .pos = toml->node.pos});
+	if (toml->kind == TOML_VALUE)
+		return doc_build_add(doc_build, toml->node);
+	bool map = toml->kind == TOML_TABLE;
+	if (doc_build_open(doc_build, map ? DOC_MAP : DOC_LIST, toml->node.pos))
 		return -1;
-	for (const struct toml *child = n->first; child; child = child->next)
-		if ((map && doc_build_add(b, child->key)) || toml_build(b, child))
+	for (const struct toml *child = toml->first; child; child = child->next)
+		if ((map && doc_build_add(doc_build, child->key)) || toml_build(doc_build, child))
 			return -1;
-	return doc_build_close(b, n->node.pos.end_line, n->node.pos.end_column);
+	return doc_build_close(doc_build, toml->node.pos.end_line, toml->node.pos.end_column);
 }

@@ -51,18 +51,18 @@ struct toml_tree {
 	size_t nodes;
 };
 
-void toml_tree_init(struct toml_tree *t, struct doc *d, struct findings *f);
-void toml_tree_done(struct toml_tree *t);
+void toml_tree_init(struct toml_tree *toml_tree, struct doc *doc, struct findings *findings);
+void toml_tree_done(struct toml_tree *toml_tree);
 /* A node that hangs nowhere yet; NULL: the document has too many (reported). */
-struct toml *toml_new(struct toml_tree *t, enum toml_kind kind, struct doc_pos pos);
+struct toml *toml_new(struct toml_tree *toml_tree, enum toml_kind kind, struct doc_pos pos);
 void toml_append(struct toml *list, struct toml *item);
 /* The table that the header [path] or [[path]] opens. What may not be opened is reported and gets a
  * table that belongs to nothing, so that reading goes on. NULL: too many nodes. */
-struct toml *toml_open_header(struct toml_tree *t, const struct toml_path *path, bool list);
+struct toml *toml_open_header(struct toml_tree *toml_tree, const struct toml_path *path, bool list);
 /* Puts `value` at a dotted key below `table`; a second one is reported and dropped. -1: too many
  * nodes. */
-int toml_set(
-	struct toml_tree *t, struct toml *table, const struct toml_path *path, struct toml *value);
+int toml_set(struct toml_tree *toml_tree, struct toml *table, const struct toml_path *path,
+	struct toml *value);
 /* Hands the whole to the builder. -1: a limit was crossed (reported). */
-int toml_build(struct doc_build *b, const struct toml *table);
+int toml_build(struct doc_build *doc_build, const struct toml *table);
 #endif

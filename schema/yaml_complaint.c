@@ -1,6 +1,6 @@
 #include "schema/yaml_complaint.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <string.h>
 
 /* What libyaml says, and what a person is told: what is wrong and what they most likely did. */

@@ -60,19 +60,20 @@ static bool decode_message(struct cursor body, struct client_hello *out)
 
 /* Joins the records' payloads into `message` until it is whole, and finds its body. Another message
  * in the hello's last record is one that no server could have asked for. */
-static enum hello_answer join_records(struct cursor *c, uint8_t *message, struct cursor *body)
+static enum hello_answer join_records(struct cursor *cursor, uint8_t *message, struct cursor *body)
 {
 	size_t have = 0, want = HANDSHAKE_HEADER_BYTES;
 	while (have < want) {
-		if (cursor_left(c) > 0 && c->at[0] != RECORD_HANDSHAKE)
+		if (cursor_left(cursor) > 0 && cursor->at[0] != RECORD_HANDSHAKE)
 			return HELLO_BAD;
-		if (cursor_left(c) < RECORD_HEADER_BYTES)
+		if (cursor_left(cursor) < RECORD_HEADER_BYTES)
 			return HELLO_MORE;
-		size_t major = cursor_number(c, 2) & 0xff, count = cursor_number(c, 3) & 0xffff;
+		size_t major = cursor_number(cursor, 2) & 0xff,
+		       count = cursor_number(cursor, 3) & 0xffff;
 		if (major != 3 || count == 0 || have + count > CLIENT_HELLO_MAX_BYTES)
 			return HELLO_BAD;
-		size_t here = cursor_left(c) < count ? cursor_left(c) : count;
-		memcpy(message + have, cursor_take(c, here), here);
+		size_t here = cursor_left(cursor) < count ? cursor_left(cursor) : count;
+		memcpy(message + have, cursor_take(cursor, here), here);
 		have += here;
 		*body = cursor_over(message, have);
 		if (have > 0 && cursor_number(body, 1) != HANDSHAKE_CLIENT_HELLO)

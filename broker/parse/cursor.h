@@ -17,24 +17,24 @@ static inline struct cursor cursor_over(const void *bytes, size_t len)
 	return (struct cursor){bytes, (const uint8_t *)bytes + len, false};
 }
 
-static inline size_t cursor_left(const struct cursor *c)
+static inline size_t cursor_left(const struct cursor *cursor)
 {
-	return (size_t)(c->end - c->at);
+	return (size_t)(cursor->end - cursor->at);
 }
 
 /* The next `count` bytes; NULL once it is bad. */
-static inline const uint8_t *cursor_take(struct cursor *c, size_t count)
+static inline const uint8_t *cursor_take(struct cursor *cursor, size_t count)
 {
-	c->bad |= cursor_left(c) < count;
-	if (c->bad)
+	cursor->bad |= cursor_left(cursor) < count;
+	if (cursor->bad)
 		return NULL;
-	c->at += count;
-	return c->at - count;
+	cursor->at += count;
+	return cursor->at - count;
 }
 
-static inline size_t cursor_number(struct cursor *c, size_t bytes)
+static inline size_t cursor_number(struct cursor *cursor, size_t bytes)
 {
-	const uint8_t *from = cursor_take(c, bytes);
+	const uint8_t *from = cursor_take(cursor, bytes);
 	size_t value = 0;
 	for (size_t i = 0; from && i < bytes; i++)
 		value = value << 8 | from[i];
@@ -42,10 +42,10 @@ static inline size_t cursor_number(struct cursor *c, size_t bytes)
 }
 
 /* A vector behind its length of `length_bytes`; empty once it is bad. */
-static inline struct cursor cursor_vector(struct cursor *c, size_t length_bytes)
+static inline struct cursor cursor_vector(struct cursor *cursor, size_t length_bytes)
 {
-	size_t count = cursor_number(c, length_bytes);
-	const uint8_t *from = cursor_take(c, count);
-	return (struct cursor){from, from ? from + count : NULL, c->bad};
+	size_t count = cursor_number(cursor, length_bytes);
+	const uint8_t *from = cursor_take(cursor, count);
+	return (struct cursor){from, from ? from + count : NULL, cursor->bad};
 }
 #endif

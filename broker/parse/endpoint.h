@@ -15,5 +15,6 @@ struct endpoint {
 /* "HOST:PORT". A written loopback address may be reached, and so may any other written address that
  * is not link-local, multicast or otherwise special. A rule of the proxy may also be "*.NAME:PORT",
  * and naming localhost in one allows loopback. `tls` is left to the caller. */
-int endpoint_decode(struct endpoint *p, const char *text, bool is_rule, struct err *e) MUST_CHECK;
+int endpoint_decode(
+	struct endpoint *endpoint, const char *text, bool is_rule, struct err *e) MUST_CHECK;
 #endif

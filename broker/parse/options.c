@@ -19,36 +19,36 @@ const char options_usage[] =
 	"  --max-bytes       at most N bytes leave, over all channels\n"
 	"  --upstream-proxy  connect through http://, socks5:// or socks5h:// PROXY:PORT\n";
 
-bool options_names(const struct options *o, int fd)
+bool options_names(const struct options *options, int fd)
 {
-	for (size_t i = 0; i < o->fd_count; i++)
-		if (o->fds[i] == fd)
+	for (size_t i = 0; i < options->fd_count; i++)
+		if (options->fds[i] == fd)
 			return true;
 	return false;
 }
 
-static int decode_fd(struct options *o, const char *text, int *out, struct err *e)
+static int decode_fd(struct options *options, const char *text, int *out, struct err *e)
 {
 	int64_t number;
 	if (num_int(text, strlen(text), &number) < 0 || number < 0 || number > FD_MAX)
 		return err_set(e, "expected the number of an open descriptor, %d at most", FD_MAX);
-	if (options_names(o, (int)number))
+	if (options_names(options, (int)number))
 		return err_set(e, "descriptor %s is given twice", text);
-	if (o->fd_count == FDS_MAX)
+	if (options->fd_count == FDS_MAX)
 		return err_set(e, "there are more than %d descriptors", FDS_MAX);
-	*out = o->fds[o->fd_count++] = (int)number;
+	*out = options->fds[options->fd_count++] = (int)number;
 	return 0;
 }
 
-static int decode_channel(struct options *o, char *value, struct err *e)
+static int decode_channel(struct options *options, char *value, struct err *e)
 {
-	struct channel_option *c = &o->channels[o->channel_count];
+	struct channel_option *c = &options->channels[options->channel_count];
 	struct endpoint *p = &c->endpoint;
 	char *fd = strsep(&value, "="), *at = strsep(&value, ","), *mode = strsep(&value, ",");
 	bool local = value && strcmp(value, "local") == 0;
 	if (!mode)
 		return err_set(e, "expected FD=HOST:PORT,tls or FD=HOST:PORT,plain");
-	if (decode_fd(o, fd, &c->fd, e) < 0 || endpoint_decode(p, at, false, e) < 0)
+	if (decode_fd(options, fd, &c->fd, e) < 0 || endpoint_decode(p, at, false, e) < 0)
 		return -1;
 	p->tls = strcmp(mode, "tls") == 0;
 	if (!p->tls && strcmp(mode, "plain") != 0)
@@ -58,35 +58,35 @@ static int decode_channel(struct options *o, char *value, struct err *e)
 	/* What a written address may reach follows from the address. */
 	if (value && (local || !p->at.address.family))
 		p->reach = local ? REACH_LOCAL : REACH_PRIVATE;
-	o->channel_count++;
+	options->channel_count++;
 	return 0;
 }
 
-static int decode_rules(struct options *o, char *value, struct err *e)
+static int decode_rules(struct options *options, char *value, struct err *e)
 {
 	char *fd = strsep(&value, "="), *at;
 	if (!value)
 		return err_set(e, "expected FD=HOST:PORT[,HOST:PORT ...]");
-	if (o->proxy_fd >= 0)
+	if (options->proxy_fd >= 0)
 		return err_set(e, "there can be one proxy only");
-	if (decode_fd(o, fd, &o->proxy_fd, e) < 0)
+	if (decode_fd(options, fd, &options->proxy_fd, e) < 0)
 		return -1;
 	while ((at = strsep(&value, ","))) {
-		if (o->rule_count == RULES_MAX)
+		if (options->rule_count == RULES_MAX)
 			return err_set(e, "there are more than %d hosts", RULES_MAX);
-		if (endpoint_decode(&o->rules[o->rule_count++], at, true, e) < 0)
+		if (endpoint_decode(&options->rules[options->rule_count++], at, true, e) < 0)
 			return err_wrap(e, "%s", at);
 	}
 	return 0;
 }
 
-static int decode_near(struct options *o, char *value, struct err *e)
+static int decode_near(struct options *options, char *value, struct err *e)
 {
 	char *name;
 	while ((name = strsep(&value, ","))) {
-		if (o->near_count == RULES_MAX)
+		if (options->near_count == RULES_MAX)
 			return err_set(e, "there are more than %d names", RULES_MAX);
-		if (host_name_rule_decode(&o->near[o->near_count++], name, e) < 0)
+		if (host_name_rule_decode(&options->near[options->near_count++], name, e) < 0)
 			return err_wrap(e, "%s", name);
 	}
 	return 0;
@@ -94,40 +94,41 @@ static int decode_near(struct options *o, char *value, struct err *e)
 
 /* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
  * the TLS session with the proxy. */
-static int decode_upstream(struct options *o, const char *value, struct err *e)
+static int decode_upstream(struct options *options, const char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
 		     strncmp(value, "socks5h://", 10) == 0;
 	const char *port = known ? strrchr(value, ':') + 1 : "";
-	if (num_port(port, strcspn(port, "/"), &o->ports[1]) < 0)
+	if (num_port(port, strcspn(port, "/"), &options->ports[1]) < 0)
 		return err_set(e, "expected http://, socks5:// or socks5h:// and PROXY:PORT");
-	o->upstream_proxy = strdup(value);
-	o->port_count = 2;
-	return o->upstream_proxy ? 0 : err_set(e, "out of memory");
+	options->upstream_proxy = strdup(value);
+	options->port_count = 2;
+	return options->upstream_proxy ? 0 : err_set(e, "out of memory");
 }
 
-static int decode_option(struct options *o, const char *name, char *value, struct err *e)
+static int decode_option(struct options *options, const char *name, char *value, struct err *e)
 {
 	if (strcmp(name, "--channel") == 0)
-		return decode_channel(o, value, e);
+		return decode_channel(options, value, e);
 	if (strcmp(name, "--proxy") == 0)
-		return decode_rules(o, value, e);
+		return decode_rules(options, value, e);
 	if (strcmp(name, "--private") == 0)
-		return decode_near(o, value, e);
+		return decode_near(options, value, e);
 	if (strcmp(name, "--control") == 0)
-		return decode_fd(o, value, &o->control_fd, e);
+		return decode_fd(options, value, &options->control_fd, e);
 	if (strcmp(name, "--upstream-proxy") == 0)
-		return decode_upstream(o, value, e);
+		return decode_upstream(options, value, e);
 	if (strcmp(name, "--max-bytes") != 0)
 		return err_set(e, "there is no such option");
-	bool fits = num_int(value, strlen(value), &o->max_bytes) == 0 && o->max_bytes >= 0;
+	bool fits =
+		num_int(value, strlen(value), &options->max_bytes) == 0 && options->max_bytes >= 0;
 	return fits ? 0 : err_set(e, "expected a number of bytes");
 }
 
 /* `--name value` or `--name=value`; a value that is missing is empty, which no option takes. */
-int options_decode(struct options *o, int argc, char **argv, struct err *e)
+int options_decode(struct options *options, int argc, char **argv, struct err *e)
 {
-	*o = (struct options){.control_fd = -1,
+	*options = (struct options){.control_fd = -1,
 		.proxy_fd = -1,
 		.max_bytes = INT64_MAX,
 		.ports = {DNS_PORT},
@@ -140,15 +141,15 @@ int options_decode(struct options *o, int argc, char **argv, struct err *e)
 		/* It may hold a password, and anyone may read a command line. */
 		if (strcmp(name, "--upstream-proxy") == 0)
 			explicit_bzero(value, strlen(value));
-		if (!own || decode_option(o, name, own, e) < 0)
+		if (!own || decode_option(options, name, own, e) < 0)
 			return err_wrap(e, "%.32s%s%s", name, *value ? " " : "", value);
 	}
-	if (o->channel_count == 0 && o->proxy_fd < 0)
+	if (options->channel_count == 0 && options->proxy_fd < 0)
 		return err_set(e, "--channel or --proxy is missing: there is nothing to do");
 	/* What the upstream proxy is told is not where we connect. */
-	for (size_t i = 0; !o->upstream_proxy && i < o->channel_count; i++)
-		o->ports[o->port_count++] = o->channels[i].endpoint.at.port;
-	for (size_t i = 0; !o->upstream_proxy && i < o->rule_count; i++)
-		o->ports[o->port_count++] = o->rules[i].at.port;
+	for (size_t i = 0; !options->upstream_proxy && i < options->channel_count; i++)
+		options->ports[options->port_count++] = options->channels[i].endpoint.at.port;
+	for (size_t i = 0; !options->upstream_proxy && i < options->rule_count; i++)
+		options->ports[options->port_count++] = options->rules[i].at.port;
 	return 0;
 }

@@ -30,8 +30,8 @@ struct options {
 };
 
 /* Every option is checked; nothing is opened. An error names the option and what it expects. */
-int options_decode(struct options *o, int argc, char **argv, struct err *e) MUST_CHECK;
+int options_decode(struct options *options, int argc, char **argv, struct err *e) MUST_CHECK;
 /* `fd` is in one of them. */
-bool options_names(const struct options *o, int fd);
+bool options_names(const struct options *options, int fd);
 extern const char options_usage[];
 #endif

@@ -51,20 +51,20 @@ struct pin {
 	struct http_line line;
 };
 
-void pin_init(struct pin *p, const struct endpoint *endpoint);
+void pin_init(struct pin *pin, const struct endpoint *endpoint);
 /* Offers the bytes from the agent that have not been approved; returns how many of them may go. The
  * rest is to be offered again with more behind it, unless `refused` says why it never will go. */
-size_t pin_take(struct pin *p, const char *bytes, size_t len);
+size_t pin_take(struct pin *pin, const char *bytes, size_t len);
 /* Is shown the bytes that came back from the endpoint, before they go to the agent, as all may. */
-size_t pin_reply(struct pin *p, const char *bytes, size_t len);
+size_t pin_reply(struct pin *pin, const char *bytes, size_t len);
 /* Nothing has been approved yet: neither direction may flow. */
-bool pin_holds_all(const struct pin *p);
+bool pin_holds_all(const struct pin *pin);
 /* What to say of a connection that ended or timed out before it was approved. */
-const char *pin_unfinished(const struct pin *p);
+const char *pin_unfinished(const struct pin *pin);
 
 /* The steps for plain text, in http_host.c: how many bytes they pass; 0: more are needed, or it has
  * refused. Bytes beyond HTTP_HEAD_MAX_BYTES are never needed to decide. */
 enum { HTTP_HEAD_MAX_BYTES = 16 * 1024 };
-size_t http_take_head(struct pin *p, const char *bytes, size_t len);
-size_t http_take_line(struct pin *p, const char *bytes, size_t len);
+size_t http_take_head(struct pin *pin, const char *bytes, size_t len);
+size_t http_take_line(struct pin *pin, const char *bytes, size_t len);
 #endif

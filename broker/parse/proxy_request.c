@@ -10,40 +10,41 @@ enum { SOCKS_VERSION = 5, SOCKS5_CONNECT = 0x050100 }; /* VER CMD RSV */
 enum { SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
 
 /* VER, methods */
-static enum proxy_step decode_greeting(struct proxy_request *r, struct cursor *c)
+static enum proxy_step decode_greeting(struct proxy_request *request, struct cursor *cursor)
 {
-	cursor_number(c, 1);
-	struct cursor methods = cursor_vector(c, 1);
-	if (c->bad)
+	cursor_number(cursor, 1);
+	struct cursor methods = cursor_vector(cursor, 1);
+	if (cursor->bad)
 		return PROXY_MORE;
-	r->greeted = memchr(methods.at, 0, cursor_left(&methods)); /* 0: no authentication */
-	return r->greeted ? PROXY_GREET : PROXY_BAD;
+	request->greeted = memchr(methods.at, 0, cursor_left(&methods)); /* 0: no authentication */
+	return request->greeted ? PROXY_GREET : PROXY_BAD;
 }
 
 /* VER CMD RSV ATYP address port */
-static enum proxy_step decode_socks(struct proxy_request *r, struct cursor *c)
+static enum proxy_step decode_socks(struct proxy_request *request, struct cursor *cursor)
 {
 	char host[256] = "";
-	size_t command = cursor_number(c, 3), type = cursor_number(c, 1);
+	size_t command = cursor_number(cursor, 3), type = cursor_number(cursor, 1);
 	bool ipv4 = type == SOCKS_IPV4, ipv6 = type == SOCKS_IPV6, named = type == SOCKS_NAME;
-	if (!c->bad && (command != SOCKS5_CONNECT || !(ipv4 || ipv6 || named)))
+	if (!cursor->bad && (command != SOCKS5_CONNECT || !(ipv4 || ipv6 || named)))
 		return PROXY_BAD;
-	size_t len = ipv4 ? 4 : ipv6 ? 16 : cursor_number(c, 1);
-	const uint8_t *address = cursor_take(c, len);
-	size_t port = cursor_number(c, 2);
-	if (c->bad)
+	size_t len = ipv4 ? 4 : ipv6 ? 16 : cursor_number(cursor, 1);
+	const uint8_t *address = cursor_take(cursor, len);
+	size_t port = cursor_number(cursor, 2);
+	if (cursor->bad)
 		return PROXY_MORE;
 	if (named)
 		memcpy(host, address, len);
 	else
 		inet_ntop(ipv4 ? AF_INET : AF_INET6, address, host, sizeof(host));
-	snprintf(r->target, sizeof(r->target), ipv6 ? "[%s]:%zu" : "%s:%zu", host, port);
+	snprintf(
+		request->target, sizeof(request->target), ipv6 ? "[%s]:%zu" : "%s:%zu", host, port);
 	return PROXY_CONNECT;
 }
 
 /* Takes the host and port of a URL, never what is before or behind them: a fact shows them. Reports
  * whether it is one that may be forwarded. */
-static bool take_url(struct proxy_request *r, const char *url)
+static bool take_url(struct proxy_request *request, const char *url)
 {
 	const char *host = strstr(url, "//");
 	if (!host)
@@ -56,31 +57,32 @@ static bool take_url(struct proxy_request *r, const char *url)
 		host = user + 1;
 	}
 	bool has_port = len > 0 && host[len - 1] != ']' && memrchr(host, ':', len);
-	int used = snprintf(
-		r->target, sizeof(r->target), "%.*s%s", (int)len, host, has_port ? "" : ":80");
-	return !user && host[len] == '/' && used < (int)sizeof(r->target) &&
+	int used = snprintf(request->target, sizeof(request->target), "%.*s%s", (int)len, host,
+		has_port ? "" : ":80");
+	return !user && host[len] == '/' && used < (int)sizeof(request->target) &&
 	       strncasecmp(url, "http://", strlen("http://")) == 0;
 }
 
 /* METHOD target HTTP/1.x. The headers say nothing that matters here; those of a request that is
  * forwarded pass the pin. */
-static enum proxy_step decode_http(struct proxy_request *r, struct cursor *c)
+static enum proxy_step decode_http(struct proxy_request *request, struct cursor *cursor)
 {
 	char line[PROXY_REQUEST_MAX_BYTES];
-	size_t len = cursor_left(c);
-	const uint8_t *end = memmem(c->at, len, "\r\n\r\n", 4);
-	if (!end || (size_t)(end - c->at) >= sizeof(line))
-		return len < PROXY_REQUEST_MAX_BYTES && c->at[0] >= 'A' ? PROXY_MORE : PROXY_BAD;
-	snprintf(line, sizeof(line), "%.*s", (int)(end - c->at), (const char *)c->at);
+	size_t len = cursor_left(cursor);
+	const uint8_t *end = memmem(cursor->at, len, "\r\n\r\n", 4);
+	if (!end || (size_t)(end - cursor->at) >= sizeof(line))
+		return len < PROXY_REQUEST_MAX_BYTES && cursor->at[0] >= 'A' ? PROXY_MORE
+									     : PROXY_BAD;
+	snprintf(line, sizeof(line), "%.*s", (int)(end - cursor->at), (const char *)cursor->at);
 	char *version = line, *method = strsep(&version, " "), *target = strsep(&version, " ");
 	bool connects = strcmp(method, "CONNECT") == 0;
 	if (!version || strcspn(version, "\r") != 8 || strncmp(version, "HTTP/1.", 7) != 0)
 		return PROXY_BAD;
-	c->at = end + 4;
-	r->forwards = !connects && take_url(r, target);
+	cursor->at = end + 4;
+	request->forwards = !connects && take_url(request, target);
 	if (connects)
-		snprintf(r->target, sizeof(r->target), "%s", target);
-	return connects ? PROXY_CONNECT : r->forwards ? PROXY_FORWARD : PROXY_BAD;
+		snprintf(request->target, sizeof(request->target), "%s", target);
+	return connects ? PROXY_CONNECT : request->forwards ? PROXY_FORWARD : PROXY_BAD;
 }
 
 /* Fields of one hop only. One that ends in a bare line feed stays, for the pin to refuse: without
@@ -117,21 +119,21 @@ size_t proxy_request_forward(const char *bytes, size_t len, char out[PROXY_HEAD_
 	return used + sizeof(closing) - 1;
 }
 
-enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len)
+enum proxy_step proxy_request_decode(struct proxy_request *request, const char *bytes, size_t len)
 {
 	struct cursor c = cursor_over(bytes, len);
-	r->bytes = 0;
+	request->bytes = 0;
 	if (len == 0)
 		return PROXY_MORE;
-	if (!r->greeted)
-		r->socks = bytes[0] == SOCKS_VERSION;
-	enum proxy_step step = !r->socks    ? decode_http(r, &c)
-			       : r->greeted ? decode_socks(r, &c)
-					    : decode_greeting(r, &c);
+	if (!request->greeted)
+		request->socks = bytes[0] == SOCKS_VERSION;
+	enum proxy_step step = !request->socks    ? decode_http(request, &c)
+			       : request->greeted ? decode_socks(request, &c)
+						  : decode_greeting(request, &c);
 	if (step != PROXY_MORE && step != PROXY_BAD)
-		r->bytes = len - cursor_left(&c);
+		request->bytes = len - cursor_left(&c);
 	/* It ends up in a fact, even when it is no host name at all. */
-	for (char *p = r->target; *p; p++)
+	for (char *p = request->target; *p; p++)
 		if (*p <= ' ' || *p > '~')
 			*p = '?';
 	return step;
@@ -142,11 +144,12 @@ enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes,
 
 /* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
  * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */
-size_t proxy_answer(const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_BYTES])
+size_t proxy_answer(
+	const struct proxy_request *request, const char *refused, char out[PROXY_REPLY_BYTES])
 {
 	bool dead = refused && strcmp(refused, REFUSED_DIAL) == 0;
-	if (r->socks) {
-		const uint8_t code = !refused ? 0 : !r->greeted ? 255 : dead ? 4 : 2;
+	if (request->socks) {
+		const uint8_t code = !refused ? 0 : !request->greeted ? 255 : dead ? 4 : 2;
 		memcpy(out, (const uint8_t[10]){SOCKS_VERSION, code, 0, SOCKS_IPV4}, 10);
 		return 10;
 	}

@@ -27,7 +27,7 @@ struct proxy_request {
 	bool forwards;                /* the answer comes from the server */
 };
 
-enum proxy_step proxy_request_decode(struct proxy_request *r, const char *bytes, size_t len);
+enum proxy_step proxy_request_decode(struct proxy_request *request, const char *bytes, size_t len);
 /* Writes the head that the server is sent for the `len` bytes that PROXY_FORWARD took: the target
  * without its host, no field that is meant for a proxy, and the wish to close behind the answer,
  * since the client's next request may be for another host. Returns its length. */
@@ -38,5 +38,5 @@ size_t proxy_request_forward(const char *bytes, size_t len, char out[PROXY_HEAD_
 /* What to send back; `refused` names the reason of a refusal, NULL means success. Returns its
  * length. */
 size_t proxy_answer(
-	const struct proxy_request *r, const char *refused, char out[PROXY_REPLY_BYTES]);
+	const struct proxy_request *request, const char *refused, char out[PROXY_REPLY_BYTES]);
 #endif

@@ -21,14 +21,14 @@ struct channels {
 };
 
 /* Starts agent6-broker with the channels, an empty environment and nothing else. */
-int channels_start(const struct order *o, struct channels *out, struct err *e);
+int channels_start(const struct order *order, struct channels *out, struct err *e);
 /* The descriptor for the channel called `name`; -1: there is none. */
-int channels_find(const struct channels *c, const struct order *o, const char *name);
+int channels_find(const struct channels *channels, const struct order *order, const char *name);
 /* Passes on what the broker has reported so far, as egress events. */
-void channels_report(struct channels *c);
+void channels_report(struct channels *channels);
 /* Says, once, what the operator is to know of a refusal that has just ended a call; NULL: there was
  * none. */
-const char *channels_refusal(struct channels *c);
+const char *channels_refusal(struct channels *channels);
 /* Closes the channels, which ends the broker, and passes on its last reports. */
-void channels_stop(struct channels *c);
+void channels_stop(struct channels *channels);
 #endif

@@ -2,18 +2,19 @@
 
 #include <sys/prctl.h>
 
-int confine(const struct order *o, json_t *layers, struct err *e)
+int confine(const struct order *order, json_t *layers, struct err *e)
 {
-	bool strict = !strcmp(o->profile, "strict");
-	if (!strict && strcmp(o->profile, "hardened"))
-		return err_set(e, "profile %s: this program knows strict and hardened", o->profile);
-	json_object_set_new(layers, "profile", json_string(o->profile));
+	bool strict = !strcmp(order->profile, "strict");
+	if (!strict && strcmp(order->profile, "hardened"))
+		return err_set(
+			e, "profile %s: this program knows strict and hardened", order->profile);
+	json_object_set_new(layers, "profile", json_string(order->profile));
 	if (strict && confine_network(layers, e))
 		return err_wrap(e, "strict profile");
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_errno(e, "cannot set no_new_privs");
-	if (confine_landlock(o, layers, e) || confine_privileges(layers, e) ||
+	if (confine_landlock(order, layers, e) || confine_privileges(layers, e) ||
 		confine_seccomp(layers, e))
-		return err_wrap(e, "%s profile", o->profile);
+		return err_wrap(e, "%s profile", order->profile);
 	return 0;
 }

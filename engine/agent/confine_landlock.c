@@ -27,25 +27,25 @@ static const struct {
 	{LL_FS_READ_FILE, PATH_LIST("/dev/random", "/dev/urandom")},
 };
 
-static int allow_files(int ruleset, const struct order *o, struct err *e)
+static int allow_files(int ruleset, const struct order *order, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
 		for (const char *const *path = system_rules[i].paths; *path; path++)
 			if (ll_allow(ruleset, *path, system_rules[i].allowed, e))
 				return -1;
-	for (size_t i = 0; i < o->channel_count; i++)
-		if (o->channels[i].ca_file &&
-			ll_allow(ruleset, o->channels[i].ca_file, LL_FS_READ_FILE, e))
+	for (size_t i = 0; i < order->channel_count; i++)
+		if (order->channels[i].ca_file &&
+			ll_allow(ruleset, order->channels[i].ca_file, LL_FS_READ_FILE, e))
 			return -1;
 	/* REFER came with ABI 2 and TRUNCATE with 3, the least this profile accepts. */
-	return ll_allow(ruleset, o->workspace, FS_WRITE, e) ||
-			       ll_allow(ruleset, o->state_dir, FS_WRITE, e)
+	return ll_allow(ruleset, order->workspace, FS_WRITE, e) ||
+			       ll_allow(ruleset, order->state_dir, FS_WRITE, e)
 		       ? -1
 		       : 0;
 }
 
 /* Tries what the domain must refuse: taking a port, and reading the root directory. */
-static int prove(const struct order *o, bool files, int abi, struct err *e)
+static int prove(const struct order *order, bool files, int abi, struct err *e)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -55,14 +55,14 @@ static int prove(const struct order *o, bool files, int abi, struct err *e)
 		(!bind(fd, (struct sockaddr *)&any, sizeof(any)) || errno != EACCES))
 		return err_set(e, "Landlock: a TCP port can still be taken");
 	AUTO_FD int root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (files && strcmp(o->workspace, "/") != 0 && (root >= 0 || errno != EACCES))
+	if (files && strcmp(order->workspace, "/") != 0 && (root >= 0 || errno != EACCES))
 		return err_set(e, "Landlock: / can still be read");
 	return 0;
 }
 
-int confine_landlock(const struct order *o, json_t *layers, struct err *e)
+int confine_landlock(const struct order *order, json_t *layers, struct err *e)
 {
-	bool files = !strcmp(o->profile, "hardened");
+	bool files = !strcmp(order->profile, "hardened");
 	int abi = ll_abi();
 	/* Without Landlock a kernel says so in one of two ways; anything else is a failure. */
 	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP)
@@ -83,11 +83,11 @@ int confine_landlock(const struct order *o, json_t *layers, struct err *e)
 	AUTO_FD int ruleset = ll_create(abi, want);
 	if (ruleset < 0)
 		return err_errno(e, "Landlock: cannot make a rule set");
-	if (files && allow_files(ruleset, o, e))
+	if (files && allow_files(ruleset, order, e))
 		return -1;
 	if (ll_restrict(ruleset))
 		return err_errno(e, "Landlock: cannot bind this process");
-	if (prove(o, files, abi, e))
+	if (prove(order, files, abi, e))
 		return -1;
 	json_object_set_new(layers, "landlock_files", json_boolean(files));
 	json_object_set_new(layers, "landlock_tcp", json_boolean(abi >= 4));

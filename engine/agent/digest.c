@@ -1,7 +1,7 @@
 #include "agent/digest.h"
 
+#include "base/cleanup.h"
 #include "base/json.h"
-#include "base/own.h"
 #include "base/utf8.h"
 #include <stdint.h>
 #include <string.h>
@@ -45,8 +45,8 @@ static void name_call(
 }
 
 /* A command's first line is its exit, an error's what was wrong. */
-void digest_note(
-	struct digest *d, const char *tool, const json_t *arguments, bool ok, const char *answer)
+void digest_note(struct digest *digest, const char *tool, const json_t *arguments, bool ok,
+	const char *answer)
 {
 	enum kind kind = kind_of(tool, ok);
 	char line[ENTRY_BYTES], name[ENTRY_BYTES], what[2 * ENTRY_BYTES + 2];
@@ -54,12 +54,12 @@ void digest_note(
 	name_call(kind, tool, arguments, name);
 	snprintf(what, sizeof(what), kind == RAN ? "%s: %s" : "%s", name, line);
 	if (!ok)
-		snprintf(d->failure, sizeof(d->failure), "%s: %s", name, line);
-	if (!d->done[kind])
-		d->done[kind] = json_object();
-	json_int_t before = json_get_int(d->done[kind], what);
-	if (before || json_object_size(d->done[kind]) < ENTRIES_MAX)
-		json_object_set_new(d->done[kind], what, json_integer(before + 1));
+		snprintf(digest->failure, sizeof(digest->failure), "%s: %s", name, line);
+	if (!digest->done[kind])
+		digest->done[kind] = json_object();
+	json_int_t before = json_get_int(digest->done[kind], what);
+	if (before || json_object_size(digest->done[kind]) < ENTRIES_MAX)
+		json_object_set_new(digest->done[kind], what, json_integer(before + 1));
 }
 
 static void write_kind(const char *title, const json_t *done, size_t most_bytes, struct buf *out)
@@ -80,18 +80,18 @@ static void write_kind(const char *title, const json_t *done, size_t most_bytes,
 		buf_adds(out, "- and possibly more\n");
 }
 
-void digest_write(const struct digest *d, size_t most_bytes, struct buf *out)
+void digest_write(const struct digest *digest, size_t most_bytes, struct buf *out)
 {
 	for (size_t i = 0; i < ARRAY_LEN(titles); i++)
-		if (d->done[i])
-			write_kind(titles[i], d->done[i], most_bytes / ARRAY_LEN(titles), out);
-	if (*d->failure)
-		buf_addf(out, "The newest failure: %s\n", d->failure);
+		if (digest->done[i])
+			write_kind(titles[i], digest->done[i], most_bytes / ARRAY_LEN(titles), out);
+	if (*digest->failure)
+		buf_addf(out, "The newest failure: %s\n", digest->failure);
 }
 
-void digest_done(struct digest *d)
+void digest_done(struct digest *digest)
 {
-	for (size_t i = 0; i < ARRAY_LEN(d->done); i++)
-		json_decref(d->done[i]);
-	*d = (struct digest){0};
+	for (size_t i = 0; i < ARRAY_LEN(digest->done); i++)
+		json_decref(digest->done[i]);
+	*digest = (struct digest){0};
 }

@@ -15,9 +15,9 @@ struct digest {
 };
 
 /* One call that ran, and what it answered (behind the mark that it is data). */
-void digest_note(
-	struct digest *d, const char *tool, const json_t *arguments, bool ok, const char *answer);
+void digest_note(struct digest *digest, const char *tool, const json_t *arguments, bool ok,
+	const char *answer);
 /* Appends it as text for the model, what is left out beyond about `most_bytes` being named. */
-void digest_write(const struct digest *d, size_t most_bytes, struct buf *out);
-void digest_done(struct digest *d);
+void digest_write(const struct digest *digest, size_t most_bytes, struct buf *out);
+void digest_done(struct digest *digest);
 #endif

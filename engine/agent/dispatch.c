@@ -31,45 +31,46 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 
 /* The payload is journaled as it leaves here, so the secrets that a model could put together from
  * what it was not shown whole leave it first. */
-static bool finish(struct dispatch *d, const json_t *arguments, struct buf *out)
+static bool finish(struct dispatch *dispatch, const json_t *arguments, struct buf *out)
 {
 	AUTO_BUF problems = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	struct redact_tally tally = {{0}};
-	json_auto_t *read = finish_read(d->record, arguments);
-	json_auto_t *safe = redact_json(redact_known, d->tools->redact, read, &tally);
-	json_auto_t *payload = finish_check(d->record, safe, &problems);
+	json_auto_t *read = finish_read(dispatch->record, arguments);
+	json_auto_t *safe = redact_json(redact_known, dispatch->tools->redact, read, &tally);
+	json_auto_t *payload = finish_check(dispatch->record, safe, &problems);
 	if (payload && !emit_check(payload, &problems)) {
-		d->payload = json_incref(payload);
+		dispatch->payload = json_incref(payload);
 		report_filtered(FINISH_NAME, &tally, 0);
 		buf_adds(out, "Accepted.");
 		return true;
 	}
-	utf8_copy(d->problems, sizeof(d->problems), problems.data);
-	char *last = strrchr(d->problems, '\n');
+	utf8_copy(dispatch->problems, sizeof(dispatch->problems), problems.data);
+	char *last = strrchr(dispatch->problems, '\n');
 	if (last && !last[1])
 		*last = '\0';
-	d->gave_up = d->repairs++ >= FINISH_REPAIRS_MAX;
+	dispatch->gave_up = dispatch->repairs++ >= FINISH_REPAIRS_MAX;
 	buf_addf(out, "Not accepted. Call %s again with these problems repaired:\n%s", FINISH_NAME,
 		problems.data);
 	return false;
 }
 
 static void add_data(
-	struct dispatch *d, const struct tool *tool, const struct buf *said, struct buf *out)
+	struct dispatch *dispatch, const struct tool *tool, const struct buf *said, struct buf *out)
 {
-	struct filter f = {d->tools->redact, tool->is_command};
+	struct filter f = {dispatch->tools->redact, tool->is_command};
 	struct filtered seen;
 	buf_adds(out, TOOL_DATA_MARK);
 	filter_text(&f, said->data, said->len, out, &seen);
 	report_filtered(tool->name, &seen.tally, seen.markers);
 }
 
-static bool run_tool(struct dispatch *d, const char *name, const json_t *said, struct buf *out)
+static bool run_tool(
+	struct dispatch *dispatch, const char *name, const json_t *said, struct buf *out)
 {
-	const struct tool *tool = tool_find(name, d->mode);
+	const struct tool *tool = tool_find(name, dispatch->mode);
 	if (!tool) {
 		buf_addf(out, "There is no tool %s here. There are ", name);
-		tool_names(d->mode, out);
+		tool_names(dispatch->mode, out);
 		buf_adds(out, " and " FINISH_NAME ".");
 		return false;
 	}
@@ -77,34 +78,34 @@ static bool run_tool(struct dispatch *d, const char *name, const json_t *said, s
 	if (tool_check(tool, arguments, out))
 		return false;
 	AUTO_BUF result = BUF_INIT(TOOL_TEXT_CAP_BYTES);
-	int rc = tool->run(d->tools, arguments, &result);
+	int rc = tool->run(dispatch->tools, arguments, &result);
 	bool ok = !rc;
 	if (rc == TOOL_ENDS)
-		utf8_copy(d->ended, sizeof(d->ended), result.data);
+		utf8_copy(dispatch->ended, sizeof(dispatch->ended), result.data);
 	if (ok && tool->changes)
-		guard_progress(&d->guard, tool->is_command);
+		guard_progress(&dispatch->guard, tool->is_command);
 	if (result.failed) {
 		out->failed = true;
 		return false;
 	}
 	size_t begin = out->len + strlen(TOOL_DATA_MARK);
-	add_data(d, tool, &result, out);
+	add_data(dispatch, tool, &result, out);
 	if (!out->failed)
-		digest_note(&d->digest, tool->name, arguments, ok, out->data + begin);
+		digest_note(&dispatch->digest, tool->name, arguments, ok, out->data + begin);
 	return ok;
 }
 
-static bool run_call(struct dispatch *d, const struct wire_call *call, struct buf *out)
+static bool run_call(struct dispatch *dispatch, const struct wire_call *call, struct buf *out)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *arguments = wire_arguments(call->arguments, &e);
 	if (!arguments) {
 		buf_addf(out, "The arguments of this call are not usable: %s.", e.text);
-		utf8_copy(d->problems, sizeof(d->problems), e.text);
+		utf8_copy(dispatch->problems, sizeof(dispatch->problems), e.text);
 		return false;
 	}
-	bool ok = !finish_named(call->name) ? run_tool(d, call->name, arguments, out)
-					    : finish(d, arguments, out);
+	bool ok = !finish_named(call->name) ? run_tool(dispatch, call->name, arguments, out)
+					    : finish(dispatch, arguments, out);
 	if (out->failed) {
 		buf_clear(out);
 		buf_adds(out, "The result was too long to be passed on.");
@@ -114,15 +115,15 @@ static bool run_call(struct dispatch *d, const struct wire_call *call, struct bu
 }
 
 /* NULL: the call is to be run. */
-static const char *refusal(const struct dispatch *d, size_t at)
+static const char *refusal(const struct dispatch *dispatch, size_t at)
 {
-	if (d->payload)
+	if (dispatch->payload)
 		return "Ignored: finish_run has already ended this step.";
-	if (*d->ended)
+	if (*dispatch->ended)
 		return "Not executed: the call before it has ended this step.";
-	if (at >= d->max_calls)
+	if (at >= dispatch->max_calls)
 		return "Not executed: too many calls in one turn; call it again.";
-	if (clock_monotonic_ms() >= d->deadline_ms)
+	if (clock_monotonic_ms() >= dispatch->deadline_ms)
 		return "Not executed: time ran out.";
 	return NULL;
 }
@@ -138,10 +139,11 @@ static char *clean_text(const struct buf *text)
 
 /* What is left of a turn's room goes to a result, its beginning and its end; what of it the model
  * does not see is said. */
-static char *fit_text(struct dispatch *d, char *text)
+static char *fit_text(struct dispatch *dispatch, char *text)
 {
-	size_t len = strlen(text),
-	       room = d->turn_bytes > RESULT_MIN_BYTES ? d->turn_bytes : RESULT_MIN_BYTES;
+	size_t len = strlen(text), room = dispatch->turn_bytes > RESULT_MIN_BYTES
+						  ? dispatch->turn_bytes
+						  : RESULT_MIN_BYTES;
 	char *cut = NULL;
 	if (len > room) {
 		size_t head = utf8_cut_end(text, room / 2),
@@ -155,7 +157,7 @@ static char *fit_text(struct dispatch *d, char *text)
 		text = cut;
 		len = text ? strlen(text) : 0;
 	}
-	d->turn_bytes -= len < d->turn_bytes ? len : d->turn_bytes;
+	dispatch->turn_bytes -= len < dispatch->turn_bytes ? len : dispatch->turn_bytes;
 	return text;
 }
 
@@ -165,37 +167,37 @@ static void report(const struct wire_call *call, bool ok, int64_t ms)
 		json_pack("{s:s, s:b, s:I}", "name", call->name, "ok", ok, "ms", (json_int_t)ms));
 }
 
-static int answer(
-	struct dispatch *d, const struct wire_call *call, size_t at, struct wire_result *r)
+static int answer(struct dispatch *dispatch, const struct wire_call *call, size_t at,
+	struct wire_result *result)
 {
 	AUTO_BUF text = BUF_INIT(RESULT_CAP_BYTES);
-	const char *refused = refusal(d, at);
+	const char *refused = refusal(dispatch, at);
 	int64_t begun_ms = clock_monotonic_ms();
 	bool ok = false;
 	if (refused)
 		buf_adds(&text, refused);
 	else
-		ok = run_call(d, call, &text);
+		ok = run_call(dispatch, call, &text);
 	report(call, ok, clock_monotonic_ms() - begun_ms);
-	if (!refused && !d->payload && text.data) {
+	if (!refused && !dispatch->payload && text.data) {
 		enum guard_verdict v =
-			guard_call(&d->guard, call->name, call->arguments, text.data);
-		d->verdict = v > d->verdict ? v : d->verdict;
+			guard_call(&dispatch->guard, call->name, call->arguments, text.data);
+		dispatch->verdict = v > dispatch->verdict ? v : dispatch->verdict;
 	}
-	*r = (struct wire_result){.id = strdup(call->id),
+	*result = (struct wire_result){.id = strdup(call->id),
 		.name = strdup(call->name),
 		.text = clean_text(&text),
 		.failed = !ok};
-	if (r->text)
-		r->text = fit_text(d, r->text);
-	return r->id && r->name && r->text ? 0 : -1;
+	if (result->text)
+		result->text = fit_text(dispatch, result->text);
+	return result->id && result->name && result->text ? 0 : -1;
 }
 
 /* The argv of a call that proposes a command; NULL: it is something else, or wrong. New reference.
  */
-static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *call)
+static json_t *proposed_argv(const struct dispatch *dispatch, const struct wire_call *call)
 {
-	const struct tool *tool = tool_find(call->name, d->mode);
+	const struct tool *tool = tool_find(call->name, dispatch->mode);
 	if (!tool || strcmp(tool->name, "run_command") != 0)
 		return NULL;
 	json_auto_t *said = wire_arguments(call->arguments, NULL);
@@ -208,39 +210,40 @@ static json_t *proposed_argv(const struct dispatch *d, const struct wire_call *c
 }
 
 /* The commands of one turn are one question; one by one, each is its own when its turn has come. */
-static void propose_batch(struct dispatch *d, const struct wire_turn *turn)
+static void propose_batch(struct dispatch *dispatch, const struct wire_turn *turn)
 {
-	const struct tool_commands *c = d->tools->commands;
+	const struct tool_commands *c = dispatch->tools->commands;
 	if (!c)
 		return;
 	permit_forget(c->permits);
 	json_auto_t *argvs = json_array();
-	for (size_t i = 0; i < turn->call_count && i < d->max_calls; i++) {
-		json_t *argv = proposed_argv(d, &turn->calls[i]);
+	for (size_t i = 0; i < turn->call_count && i < dispatch->max_calls; i++) {
+		json_t *argv = proposed_argv(dispatch, &turn->calls[i]);
 		if (argv)
 			json_array_append_new(argvs, argv);
 	}
 	if (json_array_size(argvs) > 1 && !c->one_by_one)
-		permit_batch(d->tools, argvs);
+		permit_batch(dispatch->tools, argvs);
 }
 
-int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_turn *results)
+int dispatch_turn(
+	struct dispatch *dispatch, const struct wire_turn *turn, struct wire_turn *results)
 {
 	results->results = calloc(turn->call_count, sizeof(*results->results));
 	if (!results->results)
 		return -1;
-	bool told = d->guard.warned;
-	d->verdict = GUARD_GO_ON;
-	d->problems[0] = '\0';
-	d->turn_bytes = d->results_bytes;
-	propose_batch(d, turn);
+	bool told = dispatch->guard.warned;
+	dispatch->verdict = GUARD_GO_ON;
+	dispatch->problems[0] = '\0';
+	dispatch->turn_bytes = dispatch->results_bytes;
+	propose_batch(dispatch, turn);
 	for (size_t i = 0; i < turn->call_count; i++) {
 		results->result_count = i + 1;
-		if (answer(d, &turn->calls[i], i, &results->results[i]))
+		if (answer(dispatch, &turn->calls[i], i, &results->results[i]))
 			return -1;
 	}
 	/* What came along with the calls that the notice is about was asked before it was read. */
-	if (d->verdict == GUARD_STOP && !told)
-		d->verdict = GUARD_WARN;
+	if (dispatch->verdict == GUARD_STOP && !told)
+		dispatch->verdict = GUARD_WARN;
 	return 0;
 }

@@ -27,5 +27,6 @@ struct dispatch {
 };
 
 /* Fills `results` with one answer per call of `turn`. -1: out of memory. */
-int dispatch_turn(struct dispatch *d, const struct wire_turn *turn, struct wire_turn *results);
+int dispatch_turn(
+	struct dispatch *dispatch, const struct wire_turn *turn, struct wire_turn *results);
 #endif

@@ -5,7 +5,7 @@
 #define AGENT_EMIT_H
 #include "agent/policy/redact.h"
 #include "base/buf.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <jansson.h>
 
 /* From now on no event holds any of these (NULL: none are known), whoever said it: the model, the

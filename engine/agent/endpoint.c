@@ -10,13 +10,13 @@ static void on_notice(void *context, const char *text)
 	emit_notice("%s%s", p->about, text);
 }
 
-static void on_bill(void *context, const struct usage *u)
+static void on_bill(void *context, const struct usage *usage)
 {
 	struct endpoint *p = context;
-	ledger_add(p->ledger, u, p->prices);
-	usage_add(&p->spent, u);
-	p->counted = u->known ? u->input : 0;
-	p->wrote = u->known ? u->output : 0;
+	ledger_add(p->ledger, usage, p->prices);
+	usage_add(&p->spent, usage);
+	p->counted = usage->known ? usage->input : 0;
+	p->wrote = usage->known ? usage->output : 0;
 	emit("spent", ledger_json(p->ledger));
 }
 
@@ -32,36 +32,36 @@ static void on_open(void *context, const struct usage *told, const struct usage 
 	ledger_open(p->ledger, told, most, p->prices);
 }
 
-int endpoint_open(struct endpoint *out, const struct task_provider *p, int channel_fd,
+int endpoint_open(struct endpoint *out, const struct task_provider *provider, int channel_fd,
 	int64_t deadline_ms, struct err *e)
 {
-	const struct wire_format *format = wire_format(p->api_format);
+	const struct wire_format *format = wire_format(provider->api_format);
 	if (!format)
-		return err_set(e, "api_format %s is not known", p->api_format);
-	struct http_options o = {.base_url = p->base_url,
+		return err_set(e, "api_format %s is not known", provider->api_format);
+	struct http_options o = {.base_url = provider->base_url,
 		.any_version = format == &openai_format,
-		.query = p->query,
-		.ca_file = p->ca_file,
+		.query = provider->query,
+		.ca_file = provider->ca_file,
 		.channel_fd = channel_fd,
-		.proxied = p->proxied,
-		.connect_timeout_ms = p->connect_timeout_secs * 1000,
-		.idle_timeout_ms = p->idle_timeout_secs * 1000};
+		.proxied = provider->proxied,
+		.connect_timeout_ms = provider->connect_timeout_secs * 1000,
+		.idle_timeout_ms = provider->idle_timeout_secs * 1000};
 	struct http *http = http_open(&o, e);
 	if (!http)
 		return -1;
 	uint64_t seed = 0;
 	if (getrandom(&seed, sizeof(seed), 0) != sizeof(seed))
 		seed = (uint64_t)clock_monotonic_ms();
-	out->prices = p->prices;
+	out->prices = provider->prices;
 	out->client = (struct client){.format = format,
 		.http = http,
-		.auth = p->auth,
-		.key = p->key,
-		.headers = (const char *const *)p->headers,
-		.api_version = p->api_version ? p->api_version : "2023-06-01",
-		.call_timeout_ms = p->timeout_secs * 1000,
+		.auth = provider->auth,
+		.key = provider->key,
+		.headers = (const char *const *)provider->headers,
+		.api_version = provider->api_version ? provider->api_version : "2023-06-01",
+		.call_timeout_ms = provider->timeout_secs * 1000,
 		.deadline_ms = deadline_ms,
-		.max_retries = p->max_retries,
+		.max_retries = provider->max_retries,
 		.seed = seed | 1, /* nothing follows 0 */
 		.notice = on_notice,
 		.bill = on_bill,
@@ -71,16 +71,16 @@ int endpoint_open(struct endpoint *out, const struct task_provider *p, int chann
 	return 0;
 }
 
-void endpoint_close(struct endpoint *p)
+void endpoint_close(struct endpoint *endpoint)
 {
-	http_close(p->client.http);
-	p->client.http = NULL;
+	http_close(endpoint->client.http);
+	endpoint->client.http = NULL;
 }
 
-int endpoint_ask(struct endpoint *p, const struct wire_request *r, size_t serial,
-	struct wire_reply *out, struct fault *f)
+int endpoint_ask(struct endpoint *endpoint, const struct wire_request *request, size_t serial,
+	struct wire_reply *out, struct fault *fault)
 {
-	p->spent = USAGE_NONE;
-	p->wrote = 0;
-	return client_call(&p->client, r, serial, out, f);
+	endpoint->spent = USAGE_NONE;
+	endpoint->wrote = 0;
+	return client_call(&endpoint->client, request, serial, out, fault);
 }

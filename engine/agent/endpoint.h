@@ -20,11 +20,11 @@ struct endpoint {
 };
 
 /* Opens *out, whose `ledger`, `channels` and `about` are set and which then stays where it is. What
- * `p` says is borrowed. Nothing is asked beyond `deadline_ms` (clock_monotonic_ms). */
-int endpoint_open(struct endpoint *out, const struct task_provider *p, int channel_fd,
+ * `provider` says is borrowed. Nothing is asked beyond `deadline_ms` (clock_monotonic_ms). */
+int endpoint_open(struct endpoint *out, const struct task_provider *provider, int channel_fd,
 	int64_t deadline_ms, struct err *e);
-void endpoint_close(struct endpoint *p);
+void endpoint_close(struct endpoint *endpoint);
 /* client_call; what it costs and what a person should know go out as events. */
-int endpoint_ask(struct endpoint *p, const struct wire_request *r, size_t serial,
-	struct wire_reply *out, struct fault *f);
+int endpoint_ask(struct endpoint *endpoint, const struct wire_request *request, size_t serial,
+	struct wire_reply *out, struct fault *fault);
 #endif

@@ -9,12 +9,12 @@ static int64_t tokens(size_t bytes)
 	return (int64_t)(bytes * 2 / 7);
 }
 
-static int64_t turn_tokens(const struct wire_turn *t)
+static int64_t turn_tokens(const struct wire_turn *wire_turn)
 {
-	size_t bytes = t->role == WIRE_USER ? strlen(t->text) : 0;
-	bytes += t->raw ? strlen(t->raw) : 0;
-	for (size_t k = 0; k < t->result_count; k++)
-		bytes += strlen(t->results[k].text);
+	size_t bytes = wire_turn->role == WIRE_USER ? strlen(wire_turn->text) : 0;
+	bytes += wire_turn->raw ? strlen(wire_turn->raw) : 0;
+	for (size_t k = 0; k < wire_turn->result_count; k++)
+		bytes += strlen(wire_turn->results[k].text);
 	return tokens(bytes);
 }
 
@@ -29,17 +29,17 @@ int64_t evict_estimate(const struct wire_talk *talk)
 static const char no_room[] = "dropped to make room; call it again if it is still needed";
 static const char too_long[] = "too long for the model; ask for less at a time";
 
-static int64_t drop(struct wire_result *r, const char *why)
+static int64_t drop(struct wire_result *result, const char *why)
 {
-	size_t len = strlen(r->text);
+	size_t len = strlen(result->text);
 	char *stub = NULL;
-	if (r->pinned || len < STUB_MIN_BYTES ||
-		asprintf(&stub, "[agent6: this result of %s (%zu bytes) was %s]", r->name, len,
+	if (result->pinned || len < STUB_MIN_BYTES ||
+		asprintf(&stub, "[agent6: this result of %s (%zu bytes) was %s]", result->name, len,
 			why) < 0)
 		return 0;
 	int64_t gained = tokens(len) - tokens(strlen(stub));
-	free(r->text);
-	r->text = stub;
+	free(result->text);
+	result->text = stub;
 	return gained;
 }
 

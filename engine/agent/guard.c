@@ -15,33 +15,33 @@ static void sign(unsigned char out[SHA256_BYTES], const char *name, const char *
 }
 
 enum guard_verdict guard_call(
-	struct guard *g, const char *name, const char *arguments, const char *result)
+	struct guard *guard, const char *name, const char *arguments, const char *result)
 {
-	struct guard_seen *mine = &g->seen[g->count % GUARD_WINDOW];
+	struct guard_seen *mine = &guard->seen[guard->count % GUARD_WINDOW];
 	*mine = (struct guard_seen){.command = !strcmp(name, "run_command")};
 	sign(mine->sign, name, arguments, result);
-	g->count++;
-	size_t kept = g->count < GUARD_WINDOW ? g->count : GUARD_WINDOW, equal = 0;
+	guard->count++;
+	size_t kept = guard->count < GUARD_WINDOW ? guard->count : GUARD_WINDOW, equal = 0;
 	for (size_t i = 0; i < kept; i++)
-		equal +=
-			!g->seen[i].forgotten && !memcmp(g->seen[i].sign, mine->sign, SHA256_BYTES);
+		equal += !guard->seen[i].forgotten &&
+			 !memcmp(guard->seen[i].sign, mine->sign, SHA256_BYTES);
 	if (equal < GUARD_REPEATS)
 		return GUARD_GO_ON;
-	bool again = g->warned;
-	g->warned = true;
+	bool again = guard->warned;
+	guard->warned = true;
 	return again ? GUARD_STOP : GUARD_WARN;
 }
 
-void guard_progress(struct guard *g, bool command)
+void guard_progress(struct guard *guard, bool command)
 {
 	for (size_t i = 0; i < GUARD_WINDOW; i++)
-		g->seen[i].forgotten |= !command || !g->seen[i].command;
+		guard->seen[i].forgotten |= !command || !guard->seen[i].command;
 }
 
-enum guard_verdict guard_turn(struct guard *g, bool quiet)
+enum guard_verdict guard_turn(struct guard *guard, bool quiet)
 {
-	g->quiet_turns = quiet ? g->quiet_turns + 1 : 0;
-	if (g->quiet_turns < GUARD_QUIET_TURNS)
+	guard->quiet_turns = quiet ? guard->quiet_turns + 1 : 0;
+	if (guard->quiet_turns < GUARD_QUIET_TURNS)
 		return GUARD_GO_ON;
-	return g->quiet_turns == GUARD_QUIET_TURNS ? GUARD_WARN : GUARD_STOP;
+	return guard->quiet_turns == GUARD_QUIET_TURNS ? GUARD_WARN : GUARD_STOP;
 }

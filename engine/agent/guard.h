@@ -23,10 +23,10 @@ struct guard {
 
 /* Records a call and its result. The third equal pair within the window warns, one more stops. */
 enum guard_verdict guard_call(
-	struct guard *g, const char *name, const char *arguments, const char *result);
+	struct guard *guard, const char *name, const char *arguments, const char *result);
 /* Forgets the calls: something has changed, so repeating one is no circle. What a `command` may
  * have changed makes no other command worth repeating. */
-void guard_progress(struct guard *g, bool command);
+void guard_progress(struct guard *guard, bool command);
 /* Records a turn without a call (`quiet`) or with one. The third in a row warns, one more stops. */
-enum guard_verdict guard_turn(struct guard *g, bool quiet);
+enum guard_verdict guard_turn(struct guard *guard, bool quiet);
 #endif

@@ -69,29 +69,29 @@ static const char quiet_text[] = "You have answered three times without calling 
 
 /* The end of the run; the first verdict stands. Returns -1, "stop". */
 PRINTF(3, 4)
-static int end(struct loop *l, enum loop_outcome outcome, const char *format, ...)
+static int end(struct loop *loop, enum loop_outcome outcome, const char *format, ...)
 {
-	if (l->out->reason[0])
+	if (loop->out->reason[0])
 		return -1;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(l->out->reason, sizeof(l->out->reason), format, args);
+	vsnprintf(loop->out->reason, sizeof(loop->out->reason), format, args);
 	va_end(args);
-	utf8_copy(l->out->reason, sizeof(l->out->reason), l->out->reason);
-	l->out->outcome = outcome;
+	utf8_copy(loop->out->reason, sizeof(loop->out->reason), loop->out->reason);
+	loop->out->outcome = outcome;
 	return -1;
 }
 
 /* A notice for the model, inside the newest text that it gets: never as a text behind results. */
 PRINTF(2, 3)
-static int tell(struct loop *l, const char *format, ...)
+static int tell(struct loop *loop, const char *format, ...)
 {
-	struct wire_turn *last = &l->talk.turns[l->talk.count - 1];
+	struct wire_turn *last = &loop->talk.turns[loop->talk.count - 1];
 	/* A turn that paused is the model's own. */
-	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&l->talk, WIRE_USER)))
+	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&loop->talk, WIRE_USER)))
 		last->text = strdup("");
 	if (!last)
-		return end(l, LOOP_FAILED, "out of memory");
+		return end(loop, LOOP_FAILED, "out of memory");
 	char **text = last->role == WIRE_RESULTS ? &last->results[last->result_count - 1].text
 						 : &last->text;
 	AUTO_FREE char *notice = NULL;
@@ -101,142 +101,146 @@ static int tell(struct loop *l, const char *format, ...)
 	int rc = vasprintf(&notice, format, args);
 	va_end(args);
 	if (rc < 0 || !*text || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
-		return end(l, LOOP_FAILED, "out of memory");
+		return end(loop, LOOP_FAILED, "out of memory");
 	free(*text);
 	*text = joined;
 	return 0;
 }
 
-static void keep(const struct loop *l, const struct wire_turn *t)
+static void keep(const struct loop *loop, const struct wire_turn *wire_turn)
 {
-	emit("message", neutral_message(t, &l->redact));
+	emit("message", neutral_message(wire_turn, &loop->redact));
 }
 
-static void report_turn(struct loop *l, const struct wire_request *r, const struct wire_turn *turn)
+static void report_turn(
+	struct loop *loop, const struct wire_request *request, const struct wire_turn *turn)
 {
-	json_t *event = ledger_json(&l->ledger);
-	json_object_set_new(event, "turn", json_integer((json_int_t)l->out->turns));
+	json_t *event = ledger_json(&loop->ledger);
+	json_object_set_new(event, "turn", json_integer((json_int_t)loop->out->turns));
 	emit("turn", event);
 	if (turn)
-		keep(l, turn);
-	if (l->task->record && turn)
-		emit("exchange", json_pack("{s:o, s:o}", "request", neutral_request(r), "reply",
-					 neutral_reply(turn, &l->worker.spent, &l->redact)));
-	channels_report(l->world->channels);
+		keep(loop, turn);
+	if (loop->task->record && turn)
+		emit("exchange",
+			json_pack("{s:o, s:o}", "request", neutral_request(request), "reply",
+				neutral_reply(turn, &loop->worker.spent, &loop->redact)));
+	channels_report(loop->world->channels);
 }
 
 /* After each call, so that an answer nobody can account for is not acted on either. */
-static int check_metered(struct loop *l)
+static int check_metered(struct loop *loop)
 {
-	if (!l->ledger.unmetered || !ledger_is_hard(&l->ledger))
+	if (!loop->ledger.unmetered || !ledger_is_hard(&loop->ledger))
 		return 0;
-	return end(l, LOOP_FAILED,
+	return end(loop, LOOP_FAILED,
 		"the provider did not report both input and output tokens as they can be, so the "
 		"budget cannot be held; a budget needs a provider that reports its usage");
 }
 
 /* Before each call: the turn cap, the clock, the budgets. */
-static int may_call(struct loop *l)
+static int may_call(struct loop *loop)
 {
-	const struct limits *m = &l->task->limits;
-	const char *used_up = ledger_reached(&l->ledger);
-	if (check_metered(l))
+	const struct limits *m = &loop->task->limits;
+	const char *used_up = ledger_reached(&loop->ledger);
+	if (check_metered(loop))
 		return -1;
 	if (used_up)
-		return end(l, LOOP_BUDGET, "%s", used_up);
-	if (clock_monotonic_ms() >= l->deadline_ms)
-		return end(
-			l, LOOP_TIMEOUT, "timeout_secs (%lld) is over", (long long)m->timeout_secs);
-	if (l->out->turns >= (size_t)m->max_iterations)
-		return end(l, LOOP_FAILED, "iteration limit: %lld turns without finish_run",
+		return end(loop, LOOP_BUDGET, "%s", used_up);
+	if (clock_monotonic_ms() >= loop->deadline_ms)
+		return end(loop, LOOP_TIMEOUT, "timeout_secs (%lld) is over",
+			(long long)m->timeout_secs);
+	if (loop->out->turns >= (size_t)m->max_iterations)
+		return end(loop, LOOP_FAILED, "iteration limit: %lld turns without finish_run",
 			(long long)m->max_iterations);
 	return 0;
 }
 
 /* A turn without a call. One that says nothing cannot go back, Mistral and Anthropic refuse it, and
  * a text behind results invites the next: what it is told stands in the newest text instead. */
-static int on_quiet(struct loop *l, bool silent)
+static int on_quiet(struct loop *loop, bool silent)
 {
-	enum guard_verdict v = guard_turn(&l->dispatch.guard, true);
-	if (v == GUARD_STOP && l->markup)
-		return end(l, LOOP_FAILED,
+	enum guard_verdict v = guard_turn(&loop->dispatch.guard, true);
+	if (v == GUARD_STOP && loop->markup)
+		return end(loop, LOOP_FAILED,
 			"no progress: the model called no tool, but wrote %s as text, so the "
 			"server's tool parser does not take its calls (vLLM: "
 			"--enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; "
 			"Ollama, LM Studio: a template of the model that knows tools)",
-			l->markup);
+			loop->markup);
 	if (v == GUARD_STOP)
-		return end(l, LOOP_FAILED,
+		return end(loop, LOOP_FAILED,
 			"no progress: the model stopped without calling finish_run");
 	const char *text = v == GUARD_WARN ? quiet_text : go_on_text;
 	if (silent)
-		return tell(l, "%s", text);
-	struct wire_turn *say = wire_talk_add(&l->talk, WIRE_USER);
+		return tell(loop, "%s", text);
+	struct wire_turn *say = wire_talk_add(&loop->talk, WIRE_USER);
 	if (say)
 		say->text = strdup(text);
 	if (!say || !say->text)
-		return end(l, LOOP_FAILED, "out of memory");
-	keep(l, say);
+		return end(loop, LOOP_FAILED, "out of memory");
+	keep(loop, say);
 	return 0;
 }
 
 /* The turn is to be continued as it is; but not for ever. */
-static int on_pause(struct loop *l)
+static int on_pause(struct loop *loop)
 {
-	return guard_turn(&l->dispatch.guard, true) == GUARD_STOP
-		       ? end(l, LOOP_FAILED, "no progress: the model paused again and again")
+	return guard_turn(&loop->dispatch.guard, true) == GUARD_STOP
+		       ? end(loop, LOOP_FAILED, "no progress: the model paused again and again")
 		       : 0;
 }
 
 /* What the model should hear beside the results. */
-static int advise(struct loop *l)
+static int advise(struct loop *loop)
 {
-	int64_t left = l->task->limits.max_iterations - (int64_t)l->out->turns;
-	if (l->dispatch.verdict == GUARD_WARN && tell(l, "%s", circle_text))
+	int64_t left = loop->task->limits.max_iterations - (int64_t)loop->out->turns;
+	if (loop->dispatch.verdict == GUARD_WARN && tell(loop, "%s", circle_text))
 		return -1;
-	if (l->dispatch.payload)
+	if (loop->dispatch.payload)
 		return 0;
-	int64_t percent = ledger_percent(&l->ledger);
-	if (percent >= BUDGET_NOTICE_PERCENT && !l->told_budget) {
-		l->told_budget = true;
-		if (tell(l, "%lld %% of this step's budget is used; end it with finish_run before",
+	int64_t percent = ledger_percent(&loop->ledger);
+	if (percent >= BUDGET_NOTICE_PERCENT && !loop->told_budget) {
+		loop->told_budget = true;
+		if (tell(loop,
+			    "%lld %% of this step's budget is used; end it with finish_run before",
 			    (long long)percent))
 			return -1;
 	}
 	if (left != 1 && left != TURNS_NOTICE)
 		return 0;
 	if (left == 1)
-		return tell(l, "this is the last turn of this step: call finish_run now");
-	return tell(l, "%lld turns are left in this step; end it with finish_run before",
+		return tell(loop, "this is the last turn of this step: call finish_run now");
+	return tell(loop, "%lld turns are left in this step; end it with finish_run before",
 		(long long)left);
 }
 
-static int on_calls(struct loop *l, size_t at)
+static int on_calls(struct loop *loop, size_t at)
 {
-	guard_turn(&l->dispatch.guard, false);
-	struct wire_turn *results = wire_talk_add(&l->talk, WIRE_RESULTS);
-	if (!results || dispatch_turn(&l->dispatch, &l->talk.turns[at], results) || advise(l))
-		return end(l, LOOP_FAILED, "out of memory");
-	keep(l, results);
-	if (l->dispatch.payload)
-		return end(l, LOOP_OK, "finish_run");
-	if (*l->dispatch.ended)
-		return end(l, LOOP_FAILED, "%s", l->dispatch.ended);
-	if (launcher_gone(l->world->launcher))
-		return end(l, LOOP_FAILED, "the jail's launcher has ended: no command can run");
-	if (l->dispatch.gave_up)
-		return end(l, LOOP_FAILED, "finish_run did not conform after %d repairs: %s",
-			FINISH_REPAIRS_MAX, l->dispatch.problems);
-	if (l->dispatch.verdict == GUARD_STOP)
-		return end(l, LOOP_FAILED,
+	guard_turn(&loop->dispatch.guard, false);
+	struct wire_turn *results = wire_talk_add(&loop->talk, WIRE_RESULTS);
+	if (!results || dispatch_turn(&loop->dispatch, &loop->talk.turns[at], results) ||
+		advise(loop))
+		return end(loop, LOOP_FAILED, "out of memory");
+	keep(loop, results);
+	if (loop->dispatch.payload)
+		return end(loop, LOOP_OK, "finish_run");
+	if (*loop->dispatch.ended)
+		return end(loop, LOOP_FAILED, "%s", loop->dispatch.ended);
+	if (launcher_gone(loop->world->launcher))
+		return end(loop, LOOP_FAILED, "the jail's launcher has ended: no command can run");
+	if (loop->dispatch.gave_up)
+		return end(loop, LOOP_FAILED, "finish_run did not conform after %d repairs: %s",
+			FINISH_REPAIRS_MAX, loop->dispatch.problems);
+	if (loop->dispatch.verdict == GUARD_STOP)
+		return end(loop, LOOP_FAILED,
 			"no progress: the same call gave the same result again after a notice%s%s",
-			*l->dispatch.problems ? ": " : "", l->dispatch.problems);
+			*loop->dispatch.problems ? ": " : "", loop->dispatch.problems);
 	return 0;
 }
 
-static int tell_cut(struct loop *l, int64_t tokens)
+static int tell_cut(struct loop *loop, int64_t tokens)
 {
-	return tell(l,
+	return tell(loop,
 		"your answer was cut at %lld output tokens, and nothing of it was done. Answer in "
 		"smaller pieces: several short turns, a long file created with its first part and "
 		"the rest added by further edits",
@@ -244,201 +248,205 @@ static int tell_cut(struct loop *l, int64_t tokens)
 }
 
 /* The output tokens of the next call, where no budget has less left. */
-static int64_t wanted_tokens(const struct loop *l)
+static int64_t wanted_tokens(const struct loop *loop)
 {
-	int64_t usual = l->task->limits.max_output_tokens_per_call;
-	return l->doubled && !l->no_more ? 2 * usual : usual;
+	int64_t usual = loop->task->limits.max_output_tokens_per_call;
+	return loop->doubled && !loop->no_more ? 2 * usual : usual;
 }
 
 /* Reports whether the server's own limit, or its context, was smaller than what was allowed. Some
  * count their last tokens another way. */
-static bool is_cut_below(const struct loop *l)
+static bool is_cut_below(const struct loop *loop)
 {
-	int64_t wrote = l->worker.wrote;
-	return wrote && wrote + wrote / 20 < l->output_cap;
+	int64_t wrote = loop->worker.wrote;
+	return wrote && wrote + wrote / 20 < loop->output_cap;
 }
 
 /* More room would be cut at the same place: the model is to write less. */
-static int on_cut_below(struct loop *l)
+static int on_cut_below(struct loop *loop)
 {
-	if (l->told_cut)
-		return end(l, LOOP_FAILED,
+	if (loop->told_cut)
+		return end(loop, LOOP_FAILED,
 			"the server cut the answer again and again, at %lld output tokens, though "
 			"%lld were allowed: its own limit or its context is smaller (Ollama: "
 			"num_predict, num_ctx; llama.cpp: --n-predict, --ctx-size; vLLM: "
 			"--max-model-len)",
-			(long long)l->worker.wrote, (long long)l->output_cap);
-	l->told_cut = true;
+			(long long)loop->worker.wrote, (long long)loop->output_cap);
+	loop->told_cut = true;
 	emit_notice("the server cut the answer at %lld output tokens, though %lld were allowed; "
 		    "telling the model",
-		(long long)l->worker.wrote, (long long)l->output_cap);
-	return tell_cut(l, l->worker.wrote);
+		(long long)loop->worker.wrote, (long long)loop->output_cap);
+	return tell_cut(loop, loop->worker.wrote);
 }
 
 /* A turn cut by the output limit is never acted on: its last call may be half a call. It is asked
  * for again with twice the room, then with a word to the model. */
-static int on_cut(struct loop *l)
+static int on_cut(struct loop *loop)
 {
-	if (is_cut_below(l))
-		return on_cut_below(l);
-	if (l->output_cap < wanted_tokens(l))
-		return end(l, LOOP_BUDGET, "what is left of the budget cut the answer short");
-	if (l->told_cut)
-		return end(l, LOOP_FAILED,
+	if (is_cut_below(loop))
+		return on_cut_below(loop);
+	if (loop->output_cap < wanted_tokens(loop))
+		return end(loop, LOOP_BUDGET, "what is left of the budget cut the answer short");
+	if (loop->told_cut)
+		return end(loop, LOOP_FAILED,
 			"the answer was cut again and again at max_output_tokens (%lld%s)",
-			(long long)l->task->limits.max_output_tokens_per_call,
-			l->no_more ? "" : ", then double");
-	if (l->doubled || l->no_more) {
-		l->told_cut = true;
+			(long long)loop->task->limits.max_output_tokens_per_call,
+			loop->no_more ? "" : ", then double");
+	if (loop->doubled || loop->no_more) {
+		loop->told_cut = true;
 		emit_notice("the answer was cut at %lld output tokens; telling the model",
-			(long long)l->output_cap);
-		return tell_cut(l, l->output_cap);
+			(long long)loop->output_cap);
+		return tell_cut(loop, loop->output_cap);
 	}
-	l->doubled = true;
+	loop->doubled = true;
 	emit_notice("the answer was cut at %lld output tokens; asking again with twice as many",
-		(long long)l->output_cap);
+		(long long)loop->output_cap);
 	return 0;
 }
 
 /* Some models have no more than max_output_tokens to give, or no room for more: the same
  * conversation was taken with half of it. */
-static bool refuses_more(const struct loop *l, const struct fault *f)
+static bool refuses_more(const struct loop *loop, const struct fault *fault)
 {
-	return l->doubled && !l->no_more && fault_blames_request(f) &&
-	       (f->kind == FAULT_CONTEXT || strcasestr(f->text, "tokens"));
+	return loop->doubled && !loop->no_more && fault_blames_request(fault) &&
+	       (fault->kind == FAULT_CONTEXT || strcasestr(fault->text, "tokens"));
 }
 
 /* The provider's words say what is wrong; this says whose they are and where to look. */
-static int provider_failed(struct loop *l, const struct fault *f)
+static int provider_failed(struct loop *loop, const struct fault *fault)
 {
-	const struct task *t = l->task;
+	const struct task *t = loop->task;
 	const char *name = t->provider.name, *about = "";
-	if (f->status == 402)
+	if (fault->status == 402)
 		about = "; pay in at the provider, or name another one in models.worker";
-	else if (f->status == 403)
+	else if (fault->status == 403)
 		about = "; its account, or the region, may lack the model, or the key be wrong";
-	else if (f->status == 404)
+	else if (fault->status == 404)
 		about = "; the model is the state's, else that of models.worker";
-	if ((f->status == 401 || f->status == 403) && !strcmp(t->provider.auth, "none"))
-		return end(l, LOOP_FAILED,
+	if ((fault->status == 401 || fault->status == 403) && !strcmp(t->provider.auth, "none"))
+		return end(loop, LOOP_FAILED,
 			"provider %s, model %s: %s; no key is sent: providers.%s.auth is none",
-			name, t->model, f->text, name);
-	if (f->status == 401 || f->status == 403)
-		return end(l, LOOP_FAILED,
+			name, t->model, fault->text, name);
+	if (fault->status == 401 || fault->status == 403)
+		return end(loop, LOOP_FAILED,
 			"provider %s, model %s: %s%s; %s that of the variable in "
 			"providers.%s.api_key_env, else of secrets.yaml (`agent6 connect --name "
 			"%s`)",
-			name, t->model, f->text, about,
+			name, t->model, fault->text, about,
 			t->provider.key ? "its key is" : "no key is sent; it would be", name, name);
-	return end(l, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model, f->text, about);
+	return end(loop, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model, fault->text,
+		about);
 }
 
-static int call_failed(struct loop *l, const struct fault *f)
+static int call_failed(struct loop *loop, const struct fault *fault)
 {
-	if (refuses_more(l, f)) {
-		l->no_more = true;
-		l->output_cap = wanted_tokens(l);
-		return on_cut(l);
+	if (refuses_more(loop, fault)) {
+		loop->no_more = true;
+		loop->output_cap = wanted_tokens(loop);
+		return on_cut(loop);
 	}
-	switch (f->kind) {
+	switch (fault->kind) {
 	case FAULT_TIMEOUT:
-		return end(l, LOOP_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
-			(long long)l->task->limits.timeout_secs, f->text);
+		return end(loop, LOOP_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
+			(long long)loop->task->limits.timeout_secs, fault->text);
 	case FAULT_CONTEXT:
-		if (window_refused(&l->window)) {
-			emit_notice("%s; what is old was dropped", f->text);
+		if (window_refused(&loop->window)) {
+			emit_notice("%s; what is old was dropped", fault->text);
 			return 0;
 		}
-		return end(l, LOOP_FAILED, "the conversation does not fit the model: %s", f->text);
+		return end(loop, LOOP_FAILED, "the conversation does not fit the model: %s",
+			fault->text);
 	case FAULT_NONE:
 	case FAULT_RETRY:
 	case FAULT_FATAL: break;
 	}
-	return provider_failed(l, f);
+	return provider_failed(loop, fault);
 }
 
-static int on_reply(struct loop *l, struct wire_reply *reply)
+static int on_reply(struct loop *loop, struct wire_reply *reply)
 {
 	if (reply->stop == WIRE_STOP_REFUSAL)
-		return end(l, LOOP_FAILED, "the model refused%s%s",
+		return end(loop, LOOP_FAILED, "the model refused%s%s",
 			reply->stop_detail[0] ? ": " : "", reply->stop_detail);
 	if (reply->stop == WIRE_STOP_LENGTH)
-		return on_cut(l);
+		return on_cut(loop);
 	if (reply->stop == WIRE_STOP_CONTEXT) {
 		struct fault f = FAULT_INIT;
 		fault_set(&f, FAULT_CONTEXT, "the model ran out of context");
-		return call_failed(l, &f);
+		return call_failed(loop, &f);
 	}
-	l->doubled = l->told_cut = false;
-	window_answered(&l->window, l->worker.counted);
+	loop->doubled = loop->told_cut = false;
+	window_answered(&loop->window, loop->worker.counted);
 	if (!*reply->turn.raw)
-		return on_quiet(l, true);
-	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_ASSISTANT);
+		return on_quiet(loop, true);
+	struct wire_turn *turn = wire_talk_add(&loop->talk, WIRE_ASSISTANT);
 	if (!turn)
-		return end(l, LOOP_FAILED, "out of memory");
+		return end(loop, LOOP_FAILED, "out of memory");
 	*turn = reply->turn;
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
-		return on_calls(l, l->talk.count - 1);
-	l->markup = markup_find(turn->raw);
-	return reply->stop == WIRE_STOP_PAUSE ? on_pause(l) : on_quiet(l, false);
+		return on_calls(loop, loop->talk.count - 1);
+	loop->markup = markup_find(turn->raw);
+	return reply->stop == WIRE_STOP_PAUSE ? on_pause(loop) : on_quiet(loop, false);
 }
 
-static int step(struct loop *l)
+static int step(struct loop *loop)
 {
-	if (may_call(l) || (window_keep(&l->window) && may_call(l)))
+	if (may_call(loop) || (window_keep(&loop->window) && may_call(loop)))
 		return -1;
-	l->output_cap = ledger_output_cap(&l->ledger, l->task->provider.prices, wanted_tokens(l));
-	struct wire_request r = {.model = l->task->model,
-		.system = l->system,
-		.talk = &l->talk,
-		.tools = l->declarations,
-		.max_tokens = l->output_cap,
-		.thinking = l->task->thinking,
-		.temperature = l->task->temperature};
+	loop->output_cap =
+		ledger_output_cap(&loop->ledger, loop->task->provider.prices, wanted_tokens(loop));
+	struct wire_request r = {.model = loop->task->model,
+		.system = loop->system,
+		.talk = &loop->talk,
+		.tools = loop->declarations,
+		.max_tokens = loop->output_cap,
+		.thinking = loop->task->thinking,
+		.temperature = loop->task->temperature};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	window_sent(&l->window);
-	int rc = endpoint_ask(&l->worker, &r, l->out->turns, &reply, &f);
-	l->out->turns++;
-	report_turn(l, &r, rc ? NULL : &reply.turn);
-	rc = rc ? call_failed(l, &f) : check_metered(l) ? -1 : on_reply(l, &reply);
+	window_sent(&loop->window);
+	int rc = endpoint_ask(&loop->worker, &r, loop->out->turns, &reply, &f);
+	loop->out->turns++;
+	report_turn(loop, &r, rc ? NULL : &reply.turn);
+	rc = rc ? call_failed(loop, &f) : check_metered(loop) ? -1 : on_reply(loop, &reply);
 	wire_turn_done(&reply.turn);
 	return rc;
 }
 
-static int hide_keys(struct loop *l)
+static int hide_keys(struct loop *loop)
 {
-	const char *own = l->task->provider.key;
-	const char *others = l->task->reviewer ? l->task->reviewer->provider.key : NULL;
-	for (size_t i = 0; i < l->task->secret_count; i++)
-		if (redact_add(&l->redact, l->task->secrets[i]))
+	const char *own = loop->task->provider.key;
+	const char *others = loop->task->reviewer ? loop->task->reviewer->provider.key : NULL;
+	for (size_t i = 0; i < loop->task->secret_count; i++)
+		if (redact_add(&loop->redact, loop->task->secrets[i]))
 			return -1;
-	emit_hide(&l->redact);
-	return (own && redact_add(&l->redact, own)) || (others && redact_add(&l->redact, others))
+	emit_hide(&loop->redact);
+	return (own && redact_add(&loop->redact, own)) ||
+			       (others && redact_add(&loop->redact, others))
 		       ? -1
 		       : 0;
 }
 
 /* The reason goes out when they are known no more. */
-static void forget_keys(struct loop *l)
+static void forget_keys(struct loop *loop)
 {
 	AUTO_BUF reason = BUF_INIT(PROMPT_CAP_BYTES);
-	redact_known(&l->redact, l->out->reason, strlen(l->out->reason), &reason, NULL);
-	utf8_copy(l->out->reason, sizeof(l->out->reason), reason.data);
+	redact_known(&loop->redact, loop->out->reason, strlen(loop->out->reason), &reason, NULL);
+	utf8_copy(loop->out->reason, sizeof(loop->out->reason), reason.data);
 	emit_hide(NULL);
-	redact_done(&l->redact);
+	redact_done(&loop->redact);
 }
 
 /* The prompt may carry what a tool printed, by way of the blackboard. */
-static int say_prompt(struct loop *l)
+static int say_prompt(struct loop *loop)
 {
-	struct wire_turn *turn = wire_talk_add(&l->talk, WIRE_USER);
+	struct wire_turn *turn = wire_talk_add(&loop->talk, WIRE_USER);
 	AUTO_BUF text = BUF_INIT(PROMPT_CAP_BYTES);
-	redact_text(&l->redact, l->task->prompt, strlen(l->task->prompt), &text, NULL);
+	redact_text(&loop->redact, loop->task->prompt, strlen(loop->task->prompt), &text, NULL);
 	if (!turn || !(turn->text = buf_take(&text, NULL)))
 		return -1;
-	keep(l, turn);
+	keep(loop, turn);
 	return 0;
 }
 
@@ -459,23 +467,23 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 }
 
 /* Which tools there are: the mode's, and those for commands where the operator has allowed any. */
-static unsigned set_up_tools(struct loop *l, bool run)
+static unsigned set_up_tools(struct loop *loop, bool run)
 {
-	const struct order_commands *c = l->world->commands;
-	l->tools = (struct tool_context){.workspace_fd = l->world->workspace_fd,
-		.workspace = l->world->workspace,
-		.protect = l->task->protect,
-		.protect_count = l->task->protect_count,
-		.hide = l->task->hide,
-		.hide_count = l->task->hide_count,
-		.redact = &l->redact,
+	const struct order_commands *c = loop->world->commands;
+	loop->tools = (struct tool_context){.workspace_fd = loop->world->workspace_fd,
+		.workspace = loop->world->workspace,
+		.protect = loop->task->protect,
+		.protect_count = loop->task->protect_count,
+		.hide = loop->task->hide,
+		.hide_count = loop->task->hide_count,
+		.redact = &loop->redact,
 		.audit = on_audit,
 		.propose = on_propose,
-		.ctx = l};
+		.ctx = loop};
 	if (!run || !c || !c->policy)
 		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
-	l->commands = (struct tool_commands){.launcher = l->world->launcher,
-		.permits = &l->permits,
+	loop->commands = (struct tool_commands){.launcher = loop->world->launcher,
+		.permits = &loop->permits,
 		.rules = {.commands_free = c->free,
 			.build_free = !strcmp(c->approval, "auto"),
 			.auto_approve = c->auto_approve,
@@ -483,57 +491,58 @@ static unsigned set_up_tools(struct loop *l, bool run)
 		.one_by_one = !strcmp(c->approval, "step"),
 		.timeout_secs = c->timeout_secs,
 		.verify_timeout_secs = c->verify_timeout_secs,
-		.deadline_ms = l->deadline_ms,
+		.deadline_ms = loop->deadline_ms,
 		.verify = c->verify};
-	l->tools.commands = &l->commands;
+	loop->tools.commands = &loop->commands;
 	return TOOL_IN_RUN | (c->run_command ? TOOL_IN_COMMANDS : 0U) |
 	       (c->verify ? TOOL_IN_VERIFY : 0U);
 }
 
 /* The same from the first turn to the last, or no prefix of it would be cached. */
-static char *system_for(const struct loop *l, bool run)
+static char *system_for(const struct loop *loop, bool run)
 {
 	AUTO_BUF text = BUF_INIT(SYSTEM_CAP_BYTES);
 	buf_adds(&text, system_text);
 	buf_adds(&text, run ? run_text : "");
 	buf_addf(&text, "\nThis step has at most %lld turns.",
-		(long long)l->task->limits.max_iterations);
+		(long long)loop->task->limits.max_iterations);
 	return buf_take(&text, NULL);
 }
 
-static int begin(struct loop *l, struct err *e)
+static int begin(struct loop *loop, struct err *e)
 {
-	const struct task *t = l->task;
+	const struct task *t = loop->task;
 	bool run = !strcmp(t->mode, "run");
 	if (!run && strcmp(t->mode, "agent"))
 		return err_set(e, "mode %s is not known", t->mode);
-	l->deadline_ms = clock_monotonic_ms() + t->limits.timeout_secs * 1000;
-	ledger_init(&l->ledger, &t->limits);
+	loop->deadline_ms = clock_monotonic_ms() + t->limits.timeout_secs * 1000;
+	ledger_init(&loop->ledger, &t->limits);
 	if (t->limits.max_microusd >= 0 && !t->provider.prices)
 		return err_set(e, "max_usd is set, but model %s has no price", t->model);
-	unsigned mode = set_up_tools(l, run);
-	l->dispatch = (struct dispatch){.tools = &l->tools,
+	unsigned mode = set_up_tools(loop, run);
+	loop->dispatch = (struct dispatch){.tools = &loop->tools,
 		.record = t->result,
 		.mode = mode,
-		.deadline_ms = l->deadline_ms,
+		.deadline_ms = loop->deadline_ms,
 		.results_bytes = (size_t)t->limits.context_tokens * RESULTS_BYTES_PER_TOKEN,
 		.max_calls = (size_t)t->limits.max_calls_per_turn};
-	l->window = (struct window){.talk = &l->talk,
-		.digest = &l->dispatch.digest,
-		.summary = &l->summary,
+	loop->window = (struct window){.talk = &loop->talk,
+		.digest = &loop->dispatch.digest,
+		.summary = &loop->summary,
 		.context_tokens = t->limits.context_tokens};
-	l->declarations = tool_declarations(l->dispatch.mode);
-	json_array_append_new(l->declarations, finish_declaration(t->result));
-	l->system = system_for(l, run);
-	if (!l->system || hide_keys(l) || say_prompt(l))
+	loop->declarations = tool_declarations(loop->dispatch.mode);
+	json_array_append_new(loop->declarations, finish_declaration(t->result));
+	loop->system = system_for(loop, run);
+	if (!loop->system || hide_keys(loop) || say_prompt(loop))
 		return err_set(e, "out of memory");
-	l->worker = (struct endpoint){
-		.ledger = &l->ledger, .channels = l->world->channels, .about = ""};
-	l->summary = (struct summary){.reviewer = {.ledger = &l->ledger,
-					      .channels = l->world->channels,
-					      .about = "summary: "}};
-	if (endpoint_open(&l->worker, &t->provider, l->world->channel_fd, l->deadline_ms, e) ||
-		summary_open(&l->summary, t, l->world->reviewer_fd, l->deadline_ms, e))
+	loop->worker = (struct endpoint){
+		.ledger = &loop->ledger, .channels = loop->world->channels, .about = ""};
+	loop->summary = (struct summary){.reviewer = {.ledger = &loop->ledger,
+						 .channels = loop->world->channels,
+						 .about = "summary: "}};
+	if (endpoint_open(
+		    &loop->worker, &t->provider, loop->world->channel_fd, loop->deadline_ms, e) ||
+		summary_open(&loop->summary, t, loop->world->reviewer_fd, loop->deadline_ms, e))
 		return -1;
 	return 0;
 }
@@ -559,23 +568,23 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 	return rc;
 }
 
-void loop_result_done(struct loop_result *r)
+void loop_result_done(struct loop_result *result)
 {
-	json_decref(r->payload);
-	r->payload = NULL;
+	json_decref(result->payload);
+	result->payload = NULL;
 }
 
-json_t *loop_result_json(const struct loop_result *r)
+json_t *loop_result_json(const struct loop_result *result)
 {
 	static const char *const names[] = {[LOOP_OK] = "ok",
 		[LOOP_FAILED] = "failed",
 		[LOOP_BUDGET] = "budget_exhausted",
 		[LOOP_TIMEOUT] = "timeout"};
-	json_t *usage = ledger_json(&r->ledger);
-	json_object_set_new(usage, "turns", json_integer((json_int_t)r->turns));
-	json_t *payload = r->payload ? json_incref(r->payload) : json_null();
-	return json_pack("{s:s, s:s, s:o, s:o}", "outcome", names[r->outcome], "reason", r->reason,
-		"payload", payload, "usage", usage);
+	json_t *usage = ledger_json(&result->ledger);
+	json_object_set_new(usage, "turns", json_integer((json_int_t)result->turns));
+	json_t *payload = result->payload ? json_incref(result->payload) : json_null();
+	return json_pack("{s:s, s:s, s:o, s:o}", "outcome", names[result->outcome], "reason",
+		result->reason, "payload", payload, "usage", usage);
 }
 
 json_t *loop_failure(const char *reason)

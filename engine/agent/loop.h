@@ -32,9 +32,9 @@ struct loop_result {
  * the final one is the caller's. */
 int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e);
-void loop_result_done(struct loop_result *r);
+void loop_result_done(struct loop_result *result);
 /* The members of the final event. */
-json_t *loop_result_json(const struct loop_result *r);
+json_t *loop_result_json(const struct loop_result *result);
 /* The same for a run that never began. */
 json_t *loop_failure(const char *reason);
 #endif

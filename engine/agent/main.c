@@ -26,18 +26,18 @@ struct agent {
 	int workspace_fd;
 };
 
-static int open_workspace(struct agent *a, struct err *e)
+static int open_workspace(struct agent *agent, struct err *e)
 {
-	a->workspace_fd = open(a->order.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return a->workspace_fd < 0
-		       ? err_errno(e, "cannot open the workspace %s", a->order.workspace)
+	agent->workspace_fd = open(agent->order.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return agent->workspace_fd < 0
+		       ? err_errno(e, "cannot open the workspace %s", agent->order.workspace)
 		       : 0;
 }
 
-static int report_confined(const struct order *o, struct err *e)
+static int report_confined(const struct order *order, struct err *e)
 {
 	json_t *layers = json_object();
-	if (confine(o, layers, e)) {
+	if (confine(order, layers, e)) {
 		json_decref(layers);
 		return -1;
 	}
@@ -45,43 +45,43 @@ static int report_confined(const struct order *o, struct err *e)
 	return 0;
 }
 
-static int prepare(struct agent *a, struct err *e)
+static int prepare(struct agent *agent, struct err *e)
 {
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN);
-	if (order_read(STDIN_FILENO, &a->order, e) || open_workspace(a, e))
+	if (order_read(STDIN_FILENO, &agent->order, e) || open_workspace(agent, e))
 		return -1;
-	if (a->order.commands.policy &&
-		launcher_start(a->order.commands.policy, -1, &a->launcher, e))
+	if (agent->order.commands.policy &&
+		launcher_start(agent->order.commands.policy, -1, &agent->launcher, e))
 		return -1;
-	if (http_global(e) || channels_start(&a->order, &a->channels, e))
+	if (http_global(e) || channels_start(&agent->order, &agent->channels, e))
 		return -1;
-	return report_confined(&a->order, e);
+	return report_confined(&agent->order, e);
 }
 
-static int work(struct agent *a, struct err *e)
+static int work(struct agent *agent, struct err *e)
 {
-	if (task_read(STDIN_FILENO, &a->task, e))
+	if (task_read(STDIN_FILENO, &agent->task, e))
 		return -1;
-	int channel = channels_find(&a->channels, &a->order, a->task.provider.name);
+	int channel = channels_find(&agent->channels, &agent->order, agent->task.provider.name);
 	if (channel < 0)
-		return err_set(e, "provider %s has no channel", a->task.provider.name);
-	struct task_reviewer *by = a->task.reviewer;
-	int reviewer = by ? channels_find(&a->channels, &a->order, by->provider.name) : -1;
+		return err_set(e, "provider %s has no channel", agent->task.provider.name);
+	struct task_reviewer *by = agent->task.reviewer;
+	int reviewer = by ? channels_find(&agent->channels, &agent->order, by->provider.name) : -1;
 	if (by && reviewer < 0)
 		return err_set(e, "provider %s has no channel", by->provider.name);
-	a->task.provider.proxied = a->order.upstream_proxy != NULL;
+	agent->task.provider.proxied = agent->order.upstream_proxy != NULL;
 	if (by)
-		by->provider.proxied = a->task.provider.proxied;
-	struct loop_world world = {.channels = &a->channels,
+		by->provider.proxied = agent->task.provider.proxied;
+	struct loop_world world = {.channels = &agent->channels,
 		.channel_fd = channel,
 		.reviewer_fd = reviewer,
-		.workspace_fd = a->workspace_fd,
-		.workspace = a->order.workspace,
-		.launcher = &a->launcher,
-		.commands = &a->order.commands};
-	int rc = loop_run(&a->task, &world, &a->result, e);
-	task_done(&a->task);
+		.workspace_fd = agent->workspace_fd,
+		.workspace = agent->order.workspace,
+		.launcher = &agent->launcher,
+		.commands = &agent->order.commands};
+	int rc = loop_run(&agent->task, &world, &agent->result, e);
+	task_done(&agent->task);
 	return rc;
 }
 

@@ -1,6 +1,6 @@
 #include "agent/markup.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <string.h>
 
 const char *markup_find(const char *message)

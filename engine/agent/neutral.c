@@ -10,46 +10,50 @@ static json_t *kept_text(const char *text, const struct redact *kept)
 }
 
 /* Their names are the model's, as nothing else in an event is. */
-static json_t *arguments_of(const struct wire_call *c, const struct redact *r, bool kept)
+static json_t *arguments_of(
+	const struct wire_call *wire_call, const struct redact *redact, bool kept)
 {
 	size_t cap = kept ? TRANSCRIPT_END_BYTES : WIRE_CONTENT_CAP_BYTES;
-	json_auto_t *parsed = json_read(c->arguments, strlen(c->arguments), cap, NULL);
+	json_auto_t *parsed =
+		json_read(wire_call->arguments, strlen(wire_call->arguments), cap, NULL);
 	if (!parsed)
-		return kept ? transcript_text(r, c->arguments) : json_string(c->arguments);
-	return redact_json(kept ? redact_text : redact_known, r, parsed, NULL);
+		return kept ? transcript_text(redact, wire_call->arguments)
+			    : json_string(wire_call->arguments);
+	return redact_json(kept ? redact_text : redact_known, redact, parsed, NULL);
 }
 
-static json_t *calls_of(const struct wire_turn *t, const struct redact *r, bool kept)
+static json_t *calls_of(const struct wire_turn *wire_turn, const struct redact *redact, bool kept)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < t->call_count; i++)
+	for (size_t i = 0; i < wire_turn->call_count; i++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:o}", "name", t->calls[i].name, "arguments",
-				      arguments_of(&t->calls[i], r, kept)));
+			list, json_pack("{s:s, s:o}", "name", wire_turn->calls[i].name, "arguments",
+				      arguments_of(&wire_turn->calls[i], redact, kept)));
 	return list;
 }
 
-static json_t *results_of(const struct wire_turn *t, const struct redact *kept)
+static json_t *results_of(const struct wire_turn *wire_turn, const struct redact *kept)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < t->result_count; i++)
-		json_array_append_new(list, json_pack("{s:s, s:o, s:b}", "name", t->results[i].name,
-						    "text", kept_text(t->results[i].text, kept),
-						    "failed", t->results[i].failed));
+	for (size_t i = 0; i < wire_turn->result_count; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:b}", "name", wire_turn->results[i].name,
+				      "text", kept_text(wire_turn->results[i].text, kept), "failed",
+				      wire_turn->results[i].failed));
 	return list;
 }
 
-json_t *neutral_message(const struct wire_turn *t, const struct redact *kept)
+json_t *neutral_message(const struct wire_turn *wire_turn, const struct redact *kept)
 {
 	static const char *const roles[] = {
 		[WIRE_USER] = "user", [WIRE_ASSISTANT] = "assistant", [WIRE_RESULTS] = "tool"};
-	json_t *m = json_pack("{s:s}", "role", roles[t->role]);
-	if (t->role == WIRE_RESULTS)
-		json_object_set_new(m, "tool_results", results_of(t, kept));
+	json_t *m = json_pack("{s:s}", "role", roles[wire_turn->role]);
+	if (wire_turn->role == WIRE_RESULTS)
+		json_object_set_new(m, "tool_results", results_of(wire_turn, kept));
 	else
-		json_object_set_new(m, "text", kept_text(t->text, kept));
-	if (t->role == WIRE_ASSISTANT)
-		json_object_set_new(m, "tool_calls", calls_of(t, kept, true));
+		json_object_set_new(m, "text", kept_text(wire_turn->text, kept));
+	if (wire_turn->role == WIRE_ASSISTANT)
+		json_object_set_new(m, "tool_calls", calls_of(wire_turn, kept, true));
 	return m;
 }
 
@@ -65,23 +69,25 @@ static const char *newest_text(const struct wire_talk *talk)
 	return "";
 }
 
-json_t *neutral_request(const struct wire_request *r)
+json_t *neutral_request(const struct wire_request *request)
 {
 	json_t *tools = json_array();
 	size_t turn = 0;
-	for (size_t i = 0; i < json_array_size(r->tools); i++)
-		json_array_append(tools, json_object_get(json_array_get(r->tools, i), "name"));
-	for (size_t i = 0; i < r->talk->count; i++)
-		turn += r->talk->turns[i].role == WIRE_ASSISTANT;
-	const char *prompt = r->talk->count ? r->talk->turns[0].text : "";
-	return json_pack("{s:s, s:s, s:I, s:o}", "prompt", prompt, "last", newest_text(r->talk),
-		"turn", (json_int_t)turn, "tools", tools);
+	for (size_t i = 0; i < json_array_size(request->tools); i++)
+		json_array_append(
+			tools, json_object_get(json_array_get(request->tools, i), "name"));
+	for (size_t i = 0; i < request->talk->count; i++)
+		turn += request->talk->turns[i].role == WIRE_ASSISTANT;
+	const char *prompt = request->talk->count ? request->talk->turns[0].text : "";
+	return json_pack("{s:s, s:s, s:I, s:o}", "prompt", prompt, "last",
+		newest_text(request->talk), "turn", (json_int_t)turn, "tools", tools);
 }
 
 json_t *neutral_reply(
-	const struct wire_turn *turn, const struct usage *u, const struct redact *known)
+	const struct wire_turn *turn, const struct usage *usage, const struct redact *known)
 {
 	return json_pack("{s:s, s:o, s:{s:I, s:I, s:I}}", "text", turn->text, "tool_calls",
-		calls_of(turn, known, false), "usage", "input_tokens", (json_int_t)u->input,
-		"output_tokens", (json_int_t)u->output, "cached_tokens", (json_int_t)u->cache_read);
+		calls_of(turn, known, false), "usage", "input_tokens", (json_int_t)usage->input,
+		"output_tokens", (json_int_t)usage->output, "cached_tokens",
+		(json_int_t)usage->cache_read);
 }

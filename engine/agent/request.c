@@ -47,12 +47,13 @@ static int unpacked(int rc, const json_error_t *why, struct err *e)
 	return rc ? err_set(e, "the request is not understood: %s", why->text) : 0;
 }
 
-static const char *keep(struct arena *a, const char *text)
+static const char *keep(struct arena *arena, const char *text)
 {
-	return text ? arena_copy(a, text, strlen(text)) : NULL;
+	return text ? arena_copy(arena, text, strlen(text)) : NULL;
 }
 
-static int read_channel(struct arena *a, struct order_channel *c, json_t *from, struct err *e)
+static int read_channel(
+	struct arena *arena, struct order_channel *channel, json_t *from, struct err *e)
 {
 	const char *name, *endpoint, *ca_file = NULL;
 	int tls, local, private;
@@ -62,21 +63,22 @@ static int read_channel(struct arena *a, struct order_channel *c, json_t *from, 
 		"private", &private);
 	if (unpacked(rc, &why, e))
 		return -1;
-	*c = (struct order_channel){.name = keep(a, name),
-		.endpoint = keep(a, endpoint),
-		.ca_file = keep(a, ca_file),
+	*channel = (struct order_channel){.name = keep(arena, name),
+		.endpoint = keep(arena, endpoint),
+		.ca_file = keep(arena, ca_file),
 		.tls = tls,
 		.local = local,
 		.private = private};
 	return 0;
 }
 
-static int read_channels(struct order *o, json_t *list, struct err *e)
+static int read_channels(struct order *order, json_t *list, struct err *e)
 {
-	o->channel_count = json_array_size(list);
-	o->channels = arena_array(&o->arena, o->channel_count, sizeof(*o->channels));
-	for (size_t i = 0; i < o->channel_count; i++)
-		if (read_channel(&o->arena, &o->channels[i], json_array_get(list, i), e))
+	order->channel_count = json_array_size(list);
+	order->channels =
+		arena_array(&order->arena, order->channel_count, sizeof(*order->channels));
+	for (size_t i = 0; i < order->channel_count; i++)
+		if (read_channel(&order->arena, &order->channels[i], json_array_get(list, i), e))
 			return -1;
 	return 0;
 }
@@ -92,15 +94,15 @@ static int optional_int(const json_t *value, const char *name, int64_t *out, str
 	return 0;
 }
 
-static const char *optional_text(struct arena *a, const json_t *value)
+static const char *optional_text(struct arena *arena, const json_t *value)
 {
-	return keep(a, json_string_value(value));
+	return keep(arena, json_string_value(value));
 }
 
 /* How commands may be run: fixed before anything else is known. */
-static int read_commands(struct order *o, json_t *from, struct err *e)
+static int read_commands(struct order *order, json_t *from, struct err *e)
 {
-	struct order_commands *c = &o->commands;
+	struct order_commands *c = &order->commands;
 	if (!from || json_is_null(from))
 		return 0;
 	json_t *policy, *verify;
@@ -118,7 +120,7 @@ static int read_commands(struct order *o, json_t *from, struct err *e)
 	c->verify = json_is_array(verify) ? json_incref(verify) : NULL;
 	c->run_command = strcmp(run, "no");
 	c->free = !strcmp(run, "yes");
-	c->approval = keep(&o->arena, approval);
+	c->approval = keep(&order->arena, approval);
 	c->auto_approve = auto_approve;
 	c->has_network = network && strcmp(network, "none");
 	return 0;
@@ -160,37 +162,39 @@ int order_read(int fd, struct order *out, struct err *e)
 	return rc ? -1 : 0;
 }
 
-void order_done(struct order *o)
+void order_done(struct order *order)
 {
-	json_decref(o->commands.policy);
-	json_decref(o->commands.verify);
-	arena_done(&o->arena);
+	json_decref(order->commands.policy);
+	json_decref(order->commands.verify);
+	arena_done(&order->arena);
 }
 
-static int read_limits(struct limits *l, json_t *from, struct err *e)
+static int read_limits(struct limits *limits, json_t *from, struct err *e)
 {
 	json_t *input, *output, *hard, *soft;
 	json_error_t why;
 	int rc = json_unpack_ex(from, &why, JSON_STRICT,
-		"{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "timeout_secs", &l->timeout_secs,
-		"max_iterations", &l->max_iterations, "max_output_tokens_per_call",
-		&l->max_output_tokens_per_call, "context_tokens", &l->context_tokens,
-		"max_calls_per_turn", &l->max_calls_per_turn, "max_input_tokens", &input,
-		"max_output_tokens", &output, "max_microusd", &hard, "best_effort_microusd", &soft);
+		"{s:I, s:I, s:I, s:I, s:I, s:o, s:o, s:o, s:o}", "timeout_secs",
+		&limits->timeout_secs, "max_iterations", &limits->max_iterations,
+		"max_output_tokens_per_call", &limits->max_output_tokens_per_call, "context_tokens",
+		&limits->context_tokens, "max_calls_per_turn", &limits->max_calls_per_turn,
+		"max_input_tokens", &input, "max_output_tokens", &output, "max_microusd", &hard,
+		"best_effort_microusd", &soft);
 	bool bad = unpacked(rc, &why, e) ||
-		   optional_int(input, "max_input_tokens", &l->max_input_tokens, e) ||
-		   optional_int(output, "max_output_tokens", &l->max_output_tokens, e) ||
-		   optional_int(hard, "max_microusd", &l->max_microusd, e) ||
-		   optional_int(soft, "best_effort_microusd", &l->best_effort_microusd, e);
+		   optional_int(input, "max_input_tokens", &limits->max_input_tokens, e) ||
+		   optional_int(output, "max_output_tokens", &limits->max_output_tokens, e) ||
+		   optional_int(hard, "max_microusd", &limits->max_microusd, e) ||
+		   optional_int(soft, "best_effort_microusd", &limits->best_effort_microusd, e);
 	if (bad)
 		return -1;
-	if (l->timeout_secs < 1 || l->max_iterations < 1 || l->max_output_tokens_per_call < 1 ||
-		l->context_tokens < 1 || l->max_calls_per_turn < 1)
+	if (limits->timeout_secs < 1 || limits->max_iterations < 1 ||
+		limits->max_output_tokens_per_call < 1 || limits->context_tokens < 1 ||
+		limits->max_calls_per_turn < 1)
 		return err_set(e, "the request is not understood: one of limits is below 1");
 	return 0;
 }
 
-static int read_prices(struct arena *a, struct task_provider *to, json_t *from, struct err *e)
+static int read_prices(struct arena *arena, struct task_provider *to, json_t *from, struct err *e)
 {
 	if (!from || json_is_null(from))
 		return 0;
@@ -200,7 +204,7 @@ static int read_prices(struct arena *a, struct task_provider *to, json_t *from, 
 		"output", &p.output, "cache_read", &p.cache_read, "cache_write", &p.cache_write);
 	if (unpacked(rc, &why, e))
 		return -1;
-	struct prices *kept = arena_alloc(a, sizeof(*kept));
+	struct prices *kept = arena_alloc(arena, sizeof(*kept));
 	*kept = p;
 	to->prices = kept;
 	return 0;
@@ -218,20 +222,21 @@ static int take_text(char **out, const json_t *from, struct err *e)
 }
 
 static int take_headers(
-	struct arena *a, struct task_provider *p, const json_t *headers, struct err *e)
+	struct arena *arena, struct task_provider *provider, const json_t *headers, struct err *e)
 {
 	size_t count = json_array_size(headers);
 	if (count > TASK_HEADERS_MAX)
 		return err_set(e, "the request has more than %d headers", TASK_HEADERS_MAX);
-	p->headers = arena_array(a, count + 1, sizeof(*p->headers));
+	provider->headers = arena_array(arena, count + 1, sizeof(*provider->headers));
 	for (size_t i = 0; i < count; i++)
 		if (!json_is_string(json_array_get(headers, i)) ||
-			take_text(&p->headers[i], json_array_get(headers, i), e))
+			take_text(&provider->headers[i], json_array_get(headers, i), e))
 			return err_set(e, "the request is not understood: headers holds no text");
 	return 0;
 }
 
-static int read_provider(struct arena *a, struct task_provider *p, json_t *from, struct err *e)
+static int read_provider(
+	struct arena *arena, struct task_provider *provider, json_t *from, struct err *e)
 {
 	const char *name, *format, *url, *auth;
 	json_t *version, *ca, *key, *prices, *headers = NULL, *query = NULL;
@@ -240,22 +245,24 @@ static int read_provider(struct arena *a, struct task_provider *p, json_t *from,
 		"{s:s, s:s, s:s, s:s, s:o, s:o, s:o, s:I, s:I, s:I, s:I, s:o, s?o, s?o}", "name",
 		&name, "api_format", &format, "base_url", &url, "auth", &auth, "api_version",
 		&version, "ca_file", &ca, "key", &key, "connect_timeout_secs",
-		&p->connect_timeout_secs, "idle_timeout_secs", &p->idle_timeout_secs,
-		"timeout_secs", &p->timeout_secs, "max_retries", &p->max_retries, "prices", &prices,
-		"headers", &headers, "query", &query);
-	if (unpacked(rc, &why, e) || take_text(&p->key, key, e) || take_text(&p->query, query, e) ||
-		take_headers(a, p, headers, e) || read_prices(a, p, prices, e))
+		&provider->connect_timeout_secs, "idle_timeout_secs", &provider->idle_timeout_secs,
+		"timeout_secs", &provider->timeout_secs, "max_retries", &provider->max_retries,
+		"prices", &prices, "headers", &headers, "query", &query);
+	if (unpacked(rc, &why, e) || take_text(&provider->key, key, e) ||
+		take_text(&provider->query, query, e) ||
+		take_headers(arena, provider, headers, e) ||
+		read_prices(arena, provider, prices, e))
 		return -1;
-	p->name = keep(a, name);
-	p->api_format = keep(a, format);
-	p->base_url = keep(a, url);
-	p->auth = keep(a, auth);
-	p->api_version = optional_text(a, version);
-	p->ca_file = optional_text(a, ca);
+	provider->name = keep(arena, name);
+	provider->api_format = keep(arena, format);
+	provider->base_url = keep(arena, url);
+	provider->auth = keep(arena, auth);
+	provider->api_version = optional_text(arena, version);
+	provider->ca_file = optional_text(arena, ca);
 	return 0;
 }
 
-static int read_reviewer(struct task *t, json_t *from, struct err *e)
+static int read_reviewer(struct task *task, json_t *from, struct err *e)
 {
 	const char *model;
 	json_t *provider;
@@ -266,57 +273,57 @@ static int read_reviewer(struct task *t, json_t *from, struct err *e)
 		from, &why, JSON_STRICT, "{s:s, s:o}", "model", &model, "provider", &provider);
 	if (unpacked(rc, &why, e))
 		return -1;
-	t->reviewer = arena_alloc(&t->arena, sizeof(*t->reviewer));
-	*t->reviewer = (struct task_reviewer){.model = keep(&t->arena, model)};
-	return read_provider(&t->arena, &t->reviewer->provider, provider, e);
+	task->reviewer = arena_alloc(&task->arena, sizeof(*task->reviewer));
+	*task->reviewer = (struct task_reviewer){.model = keep(&task->arena, model)};
+	return read_provider(&task->arena, &task->reviewer->provider, provider, e);
 }
 
 static int read_paths(
-	struct arena *a, const json_t *from, const char ***out, size_t *count, struct err *e)
+	struct arena *arena, const json_t *from, const char ***out, size_t *count, struct err *e)
 {
 	*count = json_array_size(from);
-	*out = arena_array(a, *count, sizeof(**out));
+	*out = arena_array(arena, *count, sizeof(**out));
 	for (size_t i = 0; i < *count; i++)
-		if (!((*out)[i] = optional_text(a, json_array_get(from, i))))
+		if (!((*out)[i] = optional_text(arena, json_array_get(from, i))))
 			return err_set(e, "the request is not understood: not a list of paths");
 	return 0;
 }
 
 /* As the key. */
-static int read_secrets(struct task *t, const json_t *from, struct err *e)
+static int read_secrets(struct task *task, const json_t *from, struct err *e)
 {
 	size_t i;
 	json_t *one;
-	t->secrets = arena_array(&t->arena, json_array_size(from), sizeof(*t->secrets));
+	task->secrets = arena_array(&task->arena, json_array_size(from), sizeof(*task->secrets));
 	json_array_foreach ((json_t *)(uintptr_t)from, i, one) {
 		const char *text = json_string_value(one);
 		if (!text)
 			return err_set(e, "the request is not understood: secrets holds no text");
-		t->secrets[t->secret_count] = strdup(text);
-		if (!t->secrets[t->secret_count])
+		task->secrets[task->secret_count] = strdup(text);
+		if (!task->secrets[task->secret_count])
 			return err_set(e, "out of memory");
-		t->secret_count++;
+		task->secret_count++;
 		explicit_bzero((char *)(uintptr_t)text, json_string_length(one));
 	}
 	return 0;
 }
 
-static int read_rest(struct task *t, json_t *result, const json_t *heat, struct err *e)
+static int read_rest(struct task *task, json_t *result, const json_t *heat, struct err *e)
 {
 	if (!json_is_null(result)) {
-		t->result = record_from_json(result, &t->arena, e);
-		if (!t->result)
+		task->result = record_from_json(result, &task->arena, e);
+		if (!task->result)
 			return -1;
 	}
 	if (json_is_number(heat)) {
-		double *kept = arena_alloc(&t->arena, sizeof(*kept));
+		double *kept = arena_alloc(&task->arena, sizeof(*kept));
 		*kept = json_number_value(heat);
-		t->temperature = kept;
+		task->temperature = kept;
 	}
 	return 0;
 }
 
-static int unpack_task(struct task *t, json_t *doc, struct err *e)
+static int unpack_task(struct task *task, json_t *doc, struct err *e)
 {
 	const char *mode, *prompt, *model;
 	json_t *result, *provider, *reviewer, *thinking, *heat, *limits, *protect, *hide, *secrets;
@@ -332,18 +339,18 @@ static int unpack_task(struct task *t, json_t *doc, struct err *e)
 		return -1;
 	if (version != 1)
 		return err_set(e, "the request has version %d; this program knows 1", version);
-	t->mode = keep(&t->arena, mode);
-	t->prompt = keep(&t->arena, prompt);
-	t->model = keep(&t->arena, model);
-	t->thinking = optional_text(&t->arena, thinking);
-	t->record = record;
-	if (read_provider(&t->arena, &t->provider, provider, e) || read_reviewer(t, reviewer, e) ||
-		read_limits(&t->limits, limits, e) ||
-		read_paths(&t->arena, protect, &t->protect, &t->protect_count, e) ||
-		read_paths(&t->arena, hide, &t->hide, &t->hide_count, e) ||
-		read_secrets(t, secrets, e))
+	task->mode = keep(&task->arena, mode);
+	task->prompt = keep(&task->arena, prompt);
+	task->model = keep(&task->arena, model);
+	task->thinking = optional_text(&task->arena, thinking);
+	task->record = record;
+	if (read_provider(&task->arena, &task->provider, provider, e) ||
+		read_reviewer(task, reviewer, e) || read_limits(&task->limits, limits, e) ||
+		read_paths(&task->arena, protect, &task->protect, &task->protect_count, e) ||
+		read_paths(&task->arena, hide, &task->hide, &task->hide_count, e) ||
+		read_secrets(task, secrets, e))
 		return -1;
-	return read_rest(t, result, heat, e);
+	return read_rest(task, result, heat, e);
 }
 
 int task_read(int fd, struct task *out, struct err *e)
@@ -367,21 +374,21 @@ static void wipe(char **text)
 	*text = NULL;
 }
 
-static void wipe_provider(struct task_provider *p)
+static void wipe_provider(struct task_provider *provider)
 {
-	wipe(&p->key);
-	wipe(&p->query);
-	for (size_t i = 0; p->headers && p->headers[i]; i++)
-		wipe(&p->headers[i]);
+	wipe(&provider->key);
+	wipe(&provider->query);
+	for (size_t i = 0; provider->headers && provider->headers[i]; i++)
+		wipe(&provider->headers[i]);
 }
 
-void task_done(struct task *t)
+void task_done(struct task *task)
 {
-	wipe_provider(&t->provider);
-	if (t->reviewer)
-		wipe_provider(&t->reviewer->provider);
-	for (size_t i = 0; i < t->secret_count; i++)
-		wipe(&t->secrets[i]);
-	t->secret_count = 0;
-	arena_done(&t->arena);
+	wipe_provider(&task->provider);
+	if (task->reviewer)
+		wipe_provider(&task->reviewer->provider);
+	for (size_t i = 0; i < task->secret_count; i++)
+		wipe(&task->secrets[i]);
+	task->secret_count = 0;
+	arena_done(&task->arena);
 }

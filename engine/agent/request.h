@@ -73,7 +73,7 @@ struct task {
 /* Each reads one line from `fd`, the first not a byte more, and refuses what is missing, unknown or
  * of the wrong type. */
 int order_read(int fd, struct order *out, struct err *e);
-void order_done(struct order *o);
+void order_done(struct order *order);
 int task_read(int fd, struct task *out, struct err *e);
-void task_done(struct task *t);
+void task_done(struct task *task);
 #endif

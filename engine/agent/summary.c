@@ -17,8 +17,8 @@ static const char user_text[] =
 	"changed and decided, and why; what failed; what is left to do. Write nothing else.\n\n"
 	"The assistant's task was:\n";
 
-int summary_open(struct summary *s, const struct task *task, int channel_fd, int64_t deadline_ms,
-	struct err *e)
+int summary_open(struct summary *summary, const struct task *task, int channel_fd,
+	int64_t deadline_ms, struct err *e)
 {
 	const struct task_reviewer *by = task->reviewer;
 	if (!by)
@@ -26,17 +26,17 @@ int summary_open(struct summary *s, const struct task *task, int channel_fd, int
 	if (task->limits.max_microusd >= 0 && !by->provider.prices)
 		return err_set(
 			e, "max_usd is set, but the reviewer's model %s has no price", by->model);
-	if (endpoint_open(&s->reviewer, &by->provider, channel_fd, deadline_ms, e))
+	if (endpoint_open(&summary->reviewer, &by->provider, channel_fd, deadline_ms, e))
 		return -1;
-	s->task = task;
+	summary->task = task;
 	return 0;
 }
 
-void summary_close(struct summary *s)
+void summary_close(struct summary *summary)
 {
-	endpoint_close(&s->reviewer);
-	free(s->newest);
-	s->newest = NULL;
+	endpoint_close(&summary->reviewer);
+	free(summary->newest);
+	summary->newest = NULL;
 }
 
 /* --- what it is given ------------------------------------------------------------------------- */
@@ -49,26 +49,28 @@ static void add_part(struct buf *out, const char *title, const char *text)
 		buf_addf(out, "%s %.*s%s\n", title, (int)shown, text, shown < len ? " [...]" : "");
 }
 
-static void add_turn(struct buf *out, const struct wire_turn *t)
+static void add_turn(struct buf *out, const struct wire_turn *wire_turn)
 {
-	if (t->text)
-		add_part(out, t->role == WIRE_USER ? "USER:" : "ASSISTANT:", t->text);
-	for (size_t i = 0; i < t->call_count; i++) {
-		add_part(out, "CALL:", t->calls[i].name);
-		add_part(out, "WITH:", t->calls[i].arguments);
+	if (wire_turn->text)
+		add_part(out,
+			wire_turn->role == WIRE_USER ? "USER:" : "ASSISTANT:", wire_turn->text);
+	for (size_t i = 0; i < wire_turn->call_count; i++) {
+		add_part(out, "CALL:", wire_turn->calls[i].name);
+		add_part(out, "WITH:", wire_turn->calls[i].arguments);
 	}
-	for (size_t i = 0; i < t->result_count; i++)
-		add_part(out, "RESULT:", t->results[i].text);
+	for (size_t i = 0; i < wire_turn->result_count; i++)
+		add_part(out, "RESULT:", wire_turn->results[i].text);
 }
 
 /* The oldest first; what goes beyond half of the window is left out. In front of the range stand
  * the first results, or the digest that took their place with the summary behind it. */
-static char *transcript(const struct summary *s, const struct wire_talk *talk, struct evict_range r)
+static char *transcript(
+	const struct summary *summary, const struct wire_talk *talk, struct evict_range r)
 {
-	AUTO_BUF text = BUF_INIT((size_t)s->task->limits.context_tokens * 7 / 4);
+	AUTO_BUF text = BUF_INIT((size_t)summary->task->limits.context_tokens * 7 / 4);
 	buf_adds(&text, TOOL_DATA_MARK);
-	if (s->newest)
-		add_part(&text, "SUMMARY OF WHAT WAS BEFORE:", s->newest);
+	if (summary->newest)
+		add_part(&text, "SUMMARY OF WHAT WAS BEFORE:", summary->newest);
 	else
 		add_turn(&text, &talk->turns[r.from - 1]);
 	for (size_t i = r.from; i < r.to; i++)
@@ -103,21 +105,21 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 /* --- asking ----------------------------------------------------------------------------------- */
 
 /* Not recorded: a rehearsal makes do with the digest. */
-static char *ask(struct summary *s, const struct wire_talk *stage)
+static char *ask(struct summary *summary, const struct wire_talk *stage)
 {
-	size_t most_bytes = (size_t)s->task->limits.context_tokens * 7 / 16;
-	const struct task_reviewer *by = s->task->reviewer;
+	size_t most_bytes = (size_t)summary->task->limits.context_tokens * 7 / 16;
+	const struct task_reviewer *by = summary->task->reviewer;
 	json_auto_t *tools = json_pack("[{s:s, s:s, s:{s:s, s:{}}}]", "name", "transcript",
 		"description", "The transcript.", "input_schema", "type", "object", "properties");
 	struct wire_request r = {.model = by->model,
 		.system = system_text,
 		.talk = stage,
 		.tools = tools,
-		.max_tokens = ledger_output_cap(s->reviewer.ledger, by->provider.prices,
-			s->task->limits.max_output_tokens_per_call)};
+		.max_tokens = ledger_output_cap(summary->reviewer.ledger, by->provider.prices,
+			summary->task->limits.max_output_tokens_per_call)};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	int failed = endpoint_ask(&s->reviewer, &r, 0, &reply, &f);
+	int failed = endpoint_ask(&summary->reviewer, &r, 0, &reply, &f);
 	char *text = NULL;
 	if (failed)
 		emit_notice("no summary was written: %s", f.text);
@@ -131,20 +133,21 @@ static char *ask(struct summary *s, const struct wire_talk *stage)
 	return text;
 }
 
-const char *summary_write(struct summary *s, const struct wire_talk *talk, struct evict_range range)
+const char *summary_write(
+	struct summary *summary, const struct wire_talk *talk, struct evict_range range)
 {
 	/* Where the budget is used up, the loop says so in a moment. */
-	if (!s->task || ledger_reached(s->reviewer.ledger))
-		return s->newest;
-	AUTO_FREE char *text = transcript(s, talk, range);
+	if (!summary->task || ledger_reached(summary->reviewer.ledger))
+		return summary->newest;
+	AUTO_FREE char *text = transcript(summary, talk, range);
 	struct wire_talk stage = {0};
 	char *written = NULL;
-	if (text && !set_stage(s->reviewer.client.format, talk, text, &stage))
-		written = ask(s, &stage);
+	if (text && !set_stage(summary->reviewer.client.format, talk, text, &stage))
+		written = ask(summary, &stage);
 	wire_talk_done(&stage);
 	if (written) {
-		free(s->newest);
-		s->newest = written;
+		free(summary->newest);
+		summary->newest = written;
 	}
-	return s->newest;
+	return summary->newest;
 }

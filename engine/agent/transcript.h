@@ -12,5 +12,5 @@ enum { TRANSCRIPT_END_BYTES = 512 * 1024 };
 /* A text as the transcript has it: every secret replaced; of one over 1 MiB head and tail, with how
  * many bytes are not there: a copy of what a provider may send would be a third of the memory that
  * an agent may take. New reference; NULL: out of memory. */
-json_t *transcript_text(const struct redact *r, const char *text);
+json_t *transcript_text(const struct redact *redact, const char *text);
 #endif

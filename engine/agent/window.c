@@ -5,78 +5,80 @@
 
 enum { DIGEST_CAP_BYTES = 8 * 1024 * 1024, ESTIMATE_TRUSTED_TOKENS = 8192, SCALE_MAX = 4000 };
 
-void window_sent(struct window *w)
+void window_sent(struct window *window)
 {
-	w->sent = evict_estimate(w->talk);
+	window->sent = evict_estimate(window->talk);
 }
 
 /* Estimates are corrected by what the provider counted last; never downwards, because a small
  * server that cuts a conversation silently counts what is left of it. */
-void window_answered(struct window *w, int64_t counted)
+void window_answered(struct window *window, int64_t counted)
 {
-	if (!counted || w->sent < ESTIMATE_TRUSTED_TOKENS)
+	if (!counted || window->sent < ESTIMATE_TRUSTED_TOKENS)
 		return;
-	if (counted * 2 < w->sent && !w->warned)
+	if (counted * 2 < window->sent && !window->warned)
 		emit_notice("the provider counted %lld tokens where about %lld were sent: its "
 			    "context may be smaller than agent.context_tokens says",
-			(long long)counted, (long long)w->sent);
-	w->warned = w->warned || counted * 2 < w->sent;
-	int64_t scale = counted * 1000 / w->sent;
-	w->scale = scale < 1000 ? 1000 : scale > SCALE_MAX ? SCALE_MAX : scale;
+			(long long)counted, (long long)window->sent);
+	window->warned = window->warned || counted * 2 < window->sent;
+	int64_t scale = counted * 1000 / window->sent;
+	window->scale = scale < 1000 ? 1000 : scale > SCALE_MAX ? SCALE_MAX : scale;
 }
 
-static int64_t scale_of(const struct window *w)
+static int64_t scale_of(const struct window *window)
 {
-	return w->scale ? w->scale : 1000;
+	return window->scale ? window->scale : 1000;
 }
 
-static int64_t estimate(const struct window *w)
+static int64_t estimate(const struct window *window)
 {
-	return evict_estimate(w->talk) * scale_of(w) / 1000;
+	return evict_estimate(window->talk) * scale_of(window) / 1000;
 }
 
 /* Whole turns give way to a digest of what was done in them, so that `keep_tokens` are left. */
-static bool compact(struct window *w, int64_t keep_tokens)
+static bool compact(struct window *window, int64_t keep_tokens)
 {
-	struct evict_range range = evict_range(w->talk, keep_tokens);
+	struct evict_range range = evict_range(window->talk, keep_tokens);
 	AUTO_BUF text = BUF_INIT(DIGEST_CAP_BYTES);
 	if (range.from >= range.to)
 		return false;
-	const char *summary = summary_write(w->summary, w->talk, range);
+	const char *summary = summary_write(window->summary, window->talk, range);
 	buf_addf(&text,
 		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
 			       "done until now:]\n",
 		range.to - range.from);
 	/* About an eighth of the context. */
-	digest_write(w->digest, (size_t)w->context_tokens * 7 / 16, &text);
+	digest_write(window->digest, (size_t)window->context_tokens * 7 / 16, &text);
 	if (summary)
 		buf_addf(&text, "[agent6: a summary of them, written by a model:]\n%s\n", summary);
 	char *digest = buf_take(&text, NULL);
 	if (!digest)
 		return false;
-	evict_turns(w->talk, range, digest);
+	evict_turns(window->talk, range, digest);
 	emit_notice("%zu older messages were replaced by a digest%s", range.to - range.from,
 		summary ? " and a summary" : "");
 	return true;
 }
 
 /* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while. */
-bool window_keep(struct window *w)
+bool window_keep(struct window *window)
 {
-	int64_t limit = w->context_tokens, begin = limit * 8 / 10, before = estimate(w);
+	int64_t limit = window->context_tokens, begin = limit * 8 / 10, before = estimate(window);
 	if (before < begin)
 		return false;
-	int64_t gained = evict_results(w->talk, limit / 4);
+	int64_t gained = evict_results(window->talk, limit / 4);
 	if (gained)
 		emit_notice(
 			"the conversation (about %lld tokens) nears the limit of %lld; old tool "
 			"results of about %lld tokens were dropped",
 			(long long)before, (long long)limit, (long long)gained);
-	return estimate(w) >= begin && compact(w, limit * 4 / 10 * 1000 / scale_of(w));
+	return estimate(window) >= begin &&
+	       compact(window, limit * 4 / 10 * 1000 / scale_of(window));
 }
 
 /* The provider knows better how much is too much. What the model has asked for last goes last. */
-bool window_refused(struct window *w)
+bool window_refused(struct window *window)
 {
-	return evict_results(w->talk, INT64_MAX) || compact(w, 0) || evict_newest(w->talk);
+	return evict_results(window->talk, INT64_MAX) || compact(window, 0) ||
+	       evict_newest(window->talk);
 }

@@ -19,11 +19,11 @@ struct window {
 };
 
 /* A request goes out as the conversation is now. */
-void window_sent(struct window *w);
+void window_sent(struct window *window);
 /* It was answered, and `counted` for that many tokens; 0: nobody knows. */
-void window_answered(struct window *w, int64_t counted);
+void window_answered(struct window *window, int64_t counted);
 /* Drops what is old where the conversation nears its limit. True: that may have cost a call. */
-bool window_keep(struct window *w);
+bool window_keep(struct window *window);
 /* Drops more, because the provider found it too long. False: there is nothing left to drop. */
-bool window_refused(struct window *w);
+bool window_refused(struct window *window);
 #endif

@@ -30,12 +30,12 @@ enum audit_type audit_type_find(const char *name)
 	return (enum audit_type)i;
 }
 
-void audit_path(const struct config *c, char path[PATH_MAX])
+void audit_path(const struct config *config, char path[PATH_MAX])
 {
-	if (c->audit.path)
-		snprintf(path, PATH_MAX, "%s", c->audit.path);
+	if (config->audit.path)
+		snprintf(path, PATH_MAX, "%s", config->audit.path);
 	else
-		snprintf(path, PATH_MAX, "%s/audit.jsonl", c->state_dir);
+		snprintf(path, PATH_MAX, "%s/audit.jsonl", config->state_dir);
 }
 
 int audit_open(const char *path, struct audit *out, struct err *e)
@@ -56,24 +56,24 @@ int audit_open(const char *path, struct audit *out, struct err *e)
 	return 0;
 }
 
-void audit_done(struct audit *a)
+void audit_done(struct audit *audit)
 {
-	own_close(&a->dir_fd);
+	own_close(&audit->dir_fd);
 }
 
 /* The chain value a new file goes on from: the newest rotated file's, else zeros. */
-static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct err *e)
+static int last_chain(const struct audit *audit, char chain[SHA256_HEX + 1], struct err *e)
 {
 	struct audit_files f;
 	struct journal_mark start = journal_start();
 	int64_t end;
 	memcpy(chain, start.chain, SHA256_HEX + 1);
-	if (audit_files_list(a, &f, e))
+	if (audit_files_list(audit, &f, e))
 		return -1;
 	int rc = 0;
 	if (f.count) {
 		const char *name = f.names[f.count - 1];
-		AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDONLY, e);
+		AUTO_FD int fd = io_open_plain(audit->dir_fd, name, O_RDONLY, e);
 		rc = fd < 0 ? -1 : audit_end(fd, name, &end, chain, e);
 	}
 	audit_files_done(&f);
@@ -81,7 +81,7 @@ static int last_chain(const struct audit *a, char chain[SHA256_HEX + 1], struct 
 }
 
 /* Renames a file that began on an earlier day. A clock that went back rotates nothing. */
-static int rotate(const struct audit *a, int *fd, const char *now, struct err *e)
+static int rotate(const struct audit *audit, int *fd, const char *now, struct err *e)
 {
 	char prev[SHA256_HEX + 1], began[AUDIT_DAY_BYTES], today[AUDIT_DAY_BYTES];
 	char name[AUDIT_ROTATED_BYTES];
@@ -89,15 +89,17 @@ static int rotate(const struct audit *a, int *fd, const char *now, struct err *e
 	if (fstat(*fd, &st) || !st.st_size)
 		return 0;
 	audit_day(now, today);
-	if (audit_first(*fd, a->name, prev, began, e))
+	if (audit_first(*fd, audit->name, prev, began, e))
 		return -1;
 	if (strcmp(began, today) >= 0)
 		return 0;
-	if (audit_file_name(a, began, name) || renameat(a->dir_fd, a->name, a->dir_fd, name))
-		return err_errno(e, "cannot rename %s to %s", a->name, name);
+	if (audit_file_name(audit, began, name) ||
+		renameat(audit->dir_fd, audit->name, audit->dir_fd, name))
+		return err_errno(e, "cannot rename %s to %s", audit->name, name);
 	own_close(fd);
-	*fd = openat(a->dir_fd, a->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	return *fd < 0 ? err_errno(e, "cannot create %s", a->name) : 0;
+	*fd = openat(audit->dir_fd, audit->name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW,
+		0600);
+	return *fd < 0 ? err_errno(e, "cannot create %s", audit->name) : 0;
 }
 
 static int encode(
@@ -114,10 +116,10 @@ static int encode(
 }
 
 /* The first line of a file, which ties it to the one before. */
-static int begin(const struct audit *a, const char *now, char chain[SHA256_HEX + 1],
+static int begin(const struct audit *audit, const char *now, char chain[SHA256_HEX + 1],
 	struct buf *out, struct err *e)
 {
-	if (last_chain(a, chain, e))
+	if (last_chain(audit, chain, e))
 		return -1;
 	json_auto_t *line = json_pack(
 		"{s:s, s:s, s:i, s:s}", "t", "opened", "ts", now, "seq", 0, "prev", chain);
@@ -131,52 +133,53 @@ static int write_lines(int fd, int64_t at, const struct buf *text, const char *n
 	return fdatasync(fd) ? err_errno(e, "cannot sync %s", name) : 0;
 }
 
-static int append_locked(const struct audit *a, json_t *lines, struct err *e)
+static int append_locked(const struct audit *audit, json_t *lines, struct err *e)
 {
 	char now[CLOCK_TEXT_BYTES], chain[SHA256_HEX + 1];
 	int64_t end = 0;
 	AUTO_BUF text = BUF_INIT(APPEND_BYTES_MAX);
 	clock_text(clock_realtime_us(), now);
-	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDWR | O_CREAT, e);
+	AUTO_FD int fd = io_open_plain(audit->dir_fd, audit->name, O_RDWR | O_CREAT, e);
 	if (fd < 0)
 		return -1;
-	if (rotate(a, &fd, now, e) || audit_end(fd, a->name, &end, chain, e))
+	if (rotate(audit, &fd, now, e) || audit_end(fd, audit->name, &end, chain, e))
 		return -1;
 	bool fresh = !end;
-	if ((fresh && begin(a, now, chain, &text, e)) || encode(lines, now, chain, &text, e))
+	if ((fresh && begin(audit, now, chain, &text, e)) || encode(lines, now, chain, &text, e))
 		return -1;
 	/* What is behind the last whole line was never acknowledged. */
-	if (ftruncate(fd, end) || write_lines(fd, end, &text, a->name, e)) {
-		err_errno(e, "cannot write %s", a->name);
+	if (ftruncate(fd, end) || write_lines(fd, end, &text, audit->name, e)) {
+		err_errno(e, "cannot write %s", audit->name);
 		if (ftruncate(fd, end))
 			err_wrap(e, "and what was written of it could not be taken back");
 		return -1;
 	}
-	return fresh && fsync(a->dir_fd) ? err_errno(e, "cannot sync the directory of %s", a->name)
-					 : 0;
+	return fresh && fsync(audit->dir_fd)
+		       ? err_errno(e, "cannot sync the directory of %s", audit->name)
+		       : 0;
 }
 
-int audit_append(const struct audit *a, json_t *lines, struct err *e)
+int audit_append(const struct audit *audit, json_t *lines, struct err *e)
 {
-	AUTO_FD int lock = audit_lock(a, e);
-	if (lock < 0 || append_locked(a, lines, e))
+	AUTO_FD int lock = audit_lock(audit, e);
+	if (lock < 0 || append_locked(audit, lines, e))
 		return err_wrap(e, "audit trail");
 	return 0;
 }
 
-int audit_retain(const struct audit *a, int64_t days, struct err *e)
+int audit_retain(const struct audit *audit, int64_t days, struct err *e)
 {
 	char oldest[CLOCK_TEXT_BYTES], day[AUDIT_DAY_BYTES], limit[AUDIT_DAY_BYTES];
 	struct audit_files f;
 	clock_text(clock_realtime_us() - days * 86400 * 1000000, oldest);
 	audit_day(oldest, limit);
-	AUTO_FD int lock = audit_lock(a, e);
-	if (lock < 0 || audit_files_list(a, &f, e))
+	AUTO_FD int lock = audit_lock(audit, e);
+	if (lock < 0 || audit_files_list(audit, &f, e))
 		return err_wrap(e, "audit trail");
 	int rc = 0;
 	for (size_t i = 0; i < f.count && !rc; i++) {
-		audit_file_day(a, f.names[i], day);
-		if (strcmp(day, limit) < 0 && unlinkat(a->dir_fd, f.names[i], 0))
+		audit_file_day(audit, f.names[i], day);
+		if (strcmp(day, limit) < 0 && unlinkat(audit->dir_fd, f.names[i], 0))
 			rc = err_errno(e, "cannot remove %s", f.names[i]);
 	}
 	audit_files_done(&f);

@@ -49,16 +49,16 @@ const char *audit_type_name(enum audit_type type);
 enum audit_type audit_type_find(const char *name);
 
 /* Where it lies: audit.path, or in the state directory. */
-void audit_path(const struct config *c, char path[PATH_MAX]);
+void audit_path(const struct config *config, char path[PATH_MAX]);
 /* `path`: absolute. Nothing is created. */
 int audit_open(const char *path, struct audit *out, struct err *e);
-void audit_done(struct audit *a);
+void audit_done(struct audit *audit);
 /* Appends one line per object of `lines` (each with `t`, `seq` and what belongs to it; `ts` is put
  * in), durably, after rotating when the day has changed. -1: none of them is there. A file whose
  * last whole line is not one of ours is damaged, and nothing is added to it. */
-int audit_append(const struct audit *a, json_t *lines, struct err *e);
+int audit_append(const struct audit *audit, json_t *lines, struct err *e);
 /* Removes rotated files that began more than `days` days before today. */
-int audit_retain(const struct audit *a, int64_t days, struct err *e);
+int audit_retain(const struct audit *audit, int64_t days, struct err *e);
 
 struct audit_reader {
 	/* One line: its text without newline, and decoded without its hash. Returning -1 stops. */
@@ -69,5 +69,5 @@ struct audit_reader {
 };
 /* All files in order, every line's chain and every file's link to the one before it checked. -1:
  * the reader's own -1 with `e` empty, or damage, named by file and line. */
-int audit_read(const struct audit *a, struct audit_reader *r, struct err *e);
+int audit_read(const struct audit *audit, struct audit_reader *reader, struct err *e);
 #endif

@@ -21,29 +21,29 @@ static int take_lock(int fd, int how, const char *name, struct err *e)
 	return 0;
 }
 
-static void lock_name(const struct audit *a, char name[AUDIT_NAME_BYTES + 8])
+static void lock_name(const struct audit *audit, char name[AUDIT_NAME_BYTES + 8])
 {
-	snprintf(name, AUDIT_NAME_BYTES + 8, "%s.lock", a->name);
+	snprintf(name, AUDIT_NAME_BYTES + 8, "%s.lock", audit->name);
 }
 
-int audit_lock(const struct audit *a, struct err *e)
+int audit_lock(const struct audit *audit, struct err *e)
 {
 	char name[AUDIT_NAME_BYTES + 8];
-	lock_name(a, name);
-	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, e);
+	lock_name(audit, name);
+	AUTO_FD int fd = io_open_plain(audit->dir_fd, name, O_RDWR | O_CREAT, e);
 	return fd < 0 || take_lock(fd, LOCK_EX, name, e) ? -1 : TAKE_FD(fd);
 }
 
-int audit_lock_shared(const struct audit *a, int *lock, struct err *e)
+int audit_lock_shared(const struct audit *audit, int *lock, struct err *e)
 {
 	char name[AUDIT_NAME_BYTES + 8];
 	struct err why = ERR_NONE;
-	lock_name(a, name);
-	AUTO_FD int fd = io_open_plain(a->dir_fd, name, O_RDONLY, &why);
+	lock_name(audit, name);
+	AUTO_FD int fd = io_open_plain(audit->dir_fd, name, O_RDONLY, &why);
 	*lock = -1;
 	if (fd < 0 && why.number == ENOENT) {
 		why = ERR_NONE;
-		fd = io_open_plain(a->dir_fd, name, O_RDWR | O_CREAT, &why);
+		fd = io_open_plain(audit->dir_fd, name, O_RDWR | O_CREAT, &why);
 	}
 	if (fd < 0)
 		return why.number == EROFS || why.number == EACCES ? 0 : err_set(e, "%s", why.text);
@@ -54,29 +54,29 @@ int audit_lock_shared(const struct audit *a, int *lock, struct err *e)
 }
 
 /* "audit" of "audit.jsonl". */
-static int stem_len(const struct audit *a)
+static int stem_len(const struct audit *audit)
 {
-	size_t len = strlen(a->name);
-	return (int)(len > 6 && !strcmp(a->name + len - 6, ".jsonl") ? len - 6 : len);
+	size_t len = strlen(audit->name);
+	return (int)(len > 6 && !strcmp(audit->name + len - 6, ".jsonl") ? len - 6 : len);
 }
 
-int audit_file_name(const struct audit *a, const char *day, char out[AUDIT_ROTATED_BYTES])
+int audit_file_name(const struct audit *audit, const char *day, char out[AUDIT_ROTATED_BYTES])
 {
-	int stem = stem_len(a);
-	snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s.jsonl", stem, a->name, day);
-	for (int n = 1; !faccessat(a->dir_fd, out, F_OK, AT_SYMLINK_NOFOLLOW); n++) {
+	int stem = stem_len(audit);
+	snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s.jsonl", stem, audit->name, day);
+	for (int n = 1; !faccessat(audit->dir_fd, out, F_OK, AT_SYMLINK_NOFOLLOW); n++) {
 		if (n > 9999)
 			return -1;
-		snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s-%04d.jsonl", stem, a->name, day, n);
+		snprintf(out, AUDIT_ROTATED_BYTES, "%.*s-%s-%04d.jsonl", stem, audit->name, day, n);
 	}
 	return 0;
 }
 
 /* STEM-YYYYMMDD.jsonl, or STEM-YYYYMMDD-N.jsonl when a day has more than one. */
-static bool is_rotated(const struct audit *a, const char *name)
+static bool is_rotated(const struct audit *audit, const char *name)
 {
-	int stem = stem_len(a);
-	if (strncmp(name, a->name, (size_t)stem) || name[stem] != '-' ||
+	int stem = stem_len(audit);
+	if (strncmp(name, audit->name, (size_t)stem) || name[stem] != '-' ||
 		strspn(name + stem + 1, "0123456789") != AUDIT_DAY_BYTES - 1)
 		return false;
 	const char *rest = name + stem + AUDIT_DAY_BYTES;
@@ -93,17 +93,17 @@ static int by_name(const void *a, const void *b)
 	return order ? order : (la > lb) - (la < lb);
 }
 
-int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e)
+int audit_files_list(const struct audit *audit, struct audit_files *out, struct err *e)
 {
 	*out = (struct audit_files){0};
-	AUTO_FD int fd = openat(a->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int fd = openat(audit->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir)
-		return err_errno(e, "cannot list the directory of %s", a->name);
+		return err_errno(e, "cannot list the directory of %s", audit->name);
 	(void)TAKE_FD(fd);
 	out->names = calloc(AUDIT_FILES_MAX, sizeof(*out->names));
 	for (const struct dirent *d; out->names && (d = readdir(dir));)
-		if (is_rotated(a, d->d_name) && out->count < AUDIT_FILES_MAX)
+		if (is_rotated(audit, d->d_name) && out->count < AUDIT_FILES_MAX)
 			snprintf(out->names[out->count++], sizeof(*out->names), "%s", d->d_name);
 	closedir(dir);
 	if (!out->names)
@@ -112,15 +112,15 @@ int audit_files_list(const struct audit *a, struct audit_files *out, struct err 
 	return 0;
 }
 
-void audit_files_done(struct audit_files *f)
+void audit_files_done(struct audit_files *files)
 {
-	free(f->names);
-	*f = (struct audit_files){0};
+	free(files->names);
+	*files = (struct audit_files){0};
 }
 
-void audit_file_day(const struct audit *a, const char *name, char day[AUDIT_DAY_BYTES])
+void audit_file_day(const struct audit *audit, const char *name, char day[AUDIT_DAY_BYTES])
 {
-	snprintf(day, AUDIT_DAY_BYTES, "%s", name + stem_len(a) + 1);
+	snprintf(day, AUDIT_DAY_BYTES, "%s", name + stem_len(audit) + 1);
 }
 
 void audit_day(const char *instant, char day[AUDIT_DAY_BYTES])

@@ -19,16 +19,16 @@ struct audit_files {
 };
 
 /* For who writes: a descriptor, which is closed to release it. */
-int audit_lock(const struct audit *a, struct err *e);
+int audit_lock(const struct audit *audit, struct err *e);
 /* For who reads. *lock is -1 where the reader may not write there and nobody left a lock file: on a
  * file system mounted read-only, in a copy. */
-int audit_lock_shared(const struct audit *a, int *lock, struct err *e);
-int audit_files_list(const struct audit *a, struct audit_files *out, struct err *e);
-void audit_files_done(struct audit_files *f);
+int audit_lock_shared(const struct audit *audit, int *lock, struct err *e);
+int audit_files_list(const struct audit *audit, struct audit_files *out, struct err *e);
+void audit_files_done(struct audit_files *files);
 /* The name that a file of that day takes; -1: a day has no more. */
-int audit_file_name(const struct audit *a, const char *day, char out[AUDIT_ROTATED_BYTES]);
+int audit_file_name(const struct audit *audit, const char *day, char out[AUDIT_ROTATED_BYTES]);
 /* The day in a rotated file's name. */
-void audit_file_day(const struct audit *a, const char *name, char day[AUDIT_DAY_BYTES]);
+void audit_file_day(const struct audit *audit, const char *name, char day[AUDIT_DAY_BYTES]);
 /* The day of an RFC 3339 instant. */
 void audit_day(const char *instant, char day[AUDIT_DAY_BYTES]);
 

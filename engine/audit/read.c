@@ -26,15 +26,15 @@ static int read_lines(struct audit_reader *r, struct journal_reader *j, struct e
 }
 
 /* `chain`: behind the file before; empty: this is the oldest there is. */
-static int read_file(
-	int fd, const char *name, char chain[SHA256_HEX + 1], struct audit_reader *r, struct err *e)
+static int read_file(int fd, const char *name, char chain[SHA256_HEX + 1],
+	struct audit_reader *reader, struct err *e)
 {
 	char prev[SHA256_HEX + 1], end_chain[SHA256_HEX + 1], day[AUDIT_DAY_BYTES];
 	int64_t end;
-	if (r->torn_bytes)
+	if (reader->torn_bytes)
 		return err_set(e, "the file before %s ends in an unfinished line", name);
 	if (!audit_end(fd, name, &end, end_chain, NULL) && !end) {
-		r->torn_bytes = lseek(fd, 0, SEEK_END);
+		reader->torn_bytes = lseek(fd, 0, SEEK_END);
 		return 0;
 	}
 	if (audit_first(fd, name, prev, day, e))
@@ -49,40 +49,40 @@ static int read_file(
 	struct journal_reader j;
 	journal_reader_init(&j, fd, &from);
 	j.name = name;
-	int rc = read_lines(r, &j, e);
+	int rc = read_lines(reader, &j, e);
 	memcpy(chain, j.mark.chain, SHA256_HEX + 1);
 	journal_reader_done(&j);
-	r->files++;
+	reader->files++;
 	return rc;
 }
 
-static int read_rotated(const struct audit *a, const struct audit_files *f,
-	char chain[SHA256_HEX + 1], struct audit_reader *r, struct err *e)
+static int read_rotated(const struct audit *audit, const struct audit_files *files,
+	char chain[SHA256_HEX + 1], struct audit_reader *reader, struct err *e)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		AUTO_FD int fd = io_open_plain(a->dir_fd, f->names[i], O_RDONLY, e);
-		if (fd < 0 || read_file(fd, f->names[i], chain, r, e))
+	for (size_t i = 0; i < files->count; i++) {
+		AUTO_FD int fd = io_open_plain(audit->dir_fd, files->names[i], O_RDONLY, e);
+		if (fd < 0 || read_file(fd, files->names[i], chain, reader, e))
 			return -1;
 	}
 	return 0;
 }
 
-int audit_read(const struct audit *a, struct audit_reader *r, struct err *e)
+int audit_read(const struct audit *audit, struct audit_reader *reader, struct err *e)
 {
 	char chain[SHA256_HEX + 1] = "";
 	struct audit_files f;
 	/* Held only until it is known what there is: a slow reader must not hold up a command. */
 	AUTO_FD int lock = -1;
-	if (audit_lock_shared(a, &lock, e) || audit_files_list(a, &f, e))
+	if (audit_lock_shared(audit, &lock, e) || audit_files_list(audit, &f, e))
 		return -1;
 	struct err why = ERR_NONE;
-	AUTO_FD int fd = io_open_plain(a->dir_fd, a->name, O_RDONLY, &why);
+	AUTO_FD int fd = io_open_plain(audit->dir_fd, audit->name, O_RDONLY, &why);
 	int rc = fd < 0 && why.number != ENOENT ? err_set(e, "%s", why.text) : 0;
 	own_close(&lock);
 	if (!rc)
-		rc = read_rotated(a, &f, chain, r, e);
+		rc = read_rotated(audit, &f, chain, reader, e);
 	if (!rc && fd >= 0)
-		rc = read_file(fd, a->name, chain, r, e);
+		rc = read_file(fd, audit->name, chain, reader, e);
 	audit_files_done(&f);
 	return rc;
 }

@@ -15,11 +15,11 @@ bool address_decode(union address *out, const char *text)
 	return a.family != AF_UNSPEC;
 }
 
-static bool prefix_matches(const struct prefix *p, const uint8_t *bytes)
+static bool prefix_matches(const struct prefix *prefix, const uint8_t *bytes)
 {
-	unsigned whole = p->bits / 8, rest = p->bits % 8;
-	return memcmp(p->bytes, bytes, whole) == 0 &&
-	       (rest == 0 || ((p->bytes[whole] ^ bytes[whole]) >> (8 - rest)) == 0);
+	unsigned whole = prefix->bits / 8, rest = prefix->bits % 8;
+	return memcmp(prefix->bytes, bytes, whole) == 0 &&
+	       (rest == 0 || ((prefix->bytes[whole] ^ bytes[whole]) >> (8 - rest)) == 0);
 }
 
 enum reach address_reach(const struct sockaddr *address)

@@ -15,21 +15,21 @@ struct arena_block {
 	_Alignas(max_align_t) char bytes[];
 };
 
-void arena_init(struct arena *a)
+void arena_init(struct arena *arena)
 {
-	*a = (struct arena){0};
+	*arena = (struct arena){0};
 }
 
-void arena_done(struct arena *a)
+void arena_done(struct arena *arena)
 {
-	for (struct arena_block *b = a->blocks, *next; b; b = next) {
+	for (struct arena_block *b = arena->blocks, *next; b; b = next) {
 		next = b->next;
 		if (b->mapped_bytes)
 			munmap(b, b->mapped_bytes);
 		else
 			free(b);
 	}
-	*a = (struct arena){0};
+	*arena = (struct arena){0};
 }
 
 /* Large blocks are mapped, on huge pages where the system has them: a page fault for every 4 KiB
@@ -49,12 +49,12 @@ static struct arena_block *block_map(size_t bytes)
 	return b;
 }
 
-static struct arena_block *block_new(const struct arena *a, size_t bytes)
+static struct arena_block *block_new(const struct arena *arena, size_t bytes)
 {
 	struct arena_block *b = NULL;
 	if (bytes > SIZE_MAX / 2)
 		return NULL;
-	if (bytes >= LARGE_BYTES || (bytes <= BLOCK_BYTES / 4 && a->used_bytes >= LARGE_BYTES))
+	if (bytes >= LARGE_BYTES || (bytes <= BLOCK_BYTES / 4 && arena->used_bytes >= LARGE_BYTES))
 		return block_map(bytes);
 	size_t size = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
 	b = calloc(1, sizeof(*b) + size);
@@ -63,54 +63,54 @@ static struct arena_block *block_new(const struct arena *a, size_t bytes)
 	return b;
 }
 
-static struct arena_block *arena_grow(struct arena *a, size_t bytes)
+static struct arena_block *arena_grow(struct arena *arena, size_t bytes)
 {
-	struct arena_block *b = block_new(a, bytes);
+	struct arena_block *b = block_new(arena, bytes);
 	if (!b) {
 		fputs("agent6: out of memory\n", stderr);
 		abort();
 	}
 	/* The one with more room to spare is the current one. */
-	if (a->blocks && b->size - bytes < a->blocks->size - a->blocks->used) {
-		b->next = a->blocks->next;
-		a->blocks->next = b;
+	if (arena->blocks && b->size - bytes < arena->blocks->size - arena->blocks->used) {
+		b->next = arena->blocks->next;
+		arena->blocks->next = b;
 	} else {
-		b->next = a->blocks;
-		a->blocks = b;
+		b->next = arena->blocks;
+		arena->blocks = b;
 	}
 	return b;
 }
 
 /* `align` is a power of two, at most ALIGN. Blocks begin aligned. */
-static void *take(struct arena *a, size_t bytes, size_t align)
+static void *take(struct arena *arena, size_t bytes, size_t align)
 {
-	struct arena_block *b = a->blocks;
+	struct arena_block *b = arena->blocks;
 	size_t start = b ? (b->used + align - 1) & ~(align - 1) : 0;
 	if (!b || start > b->size || b->size - start < bytes) {
-		b = arena_grow(a, bytes);
+		b = arena_grow(arena, bytes);
 		start = b->used;
 	}
-	a->used_bytes += start + bytes - b->used;
+	arena->used_bytes += start + bytes - b->used;
 	b->used = start + bytes;
 	return b->bytes + start;
 }
 
-void *arena_alloc(struct arena *a, size_t bytes)
+void *arena_alloc(struct arena *arena, size_t bytes)
 {
-	return take(a, bytes, ALIGN);
+	return take(arena, bytes, ALIGN);
 }
 
-void *arena_array(struct arena *a, size_t count, size_t bytes_each)
+void *arena_array(struct arena *arena, size_t count, size_t bytes_each)
 {
 	size_t bytes;
 	if (__builtin_mul_overflow(count, bytes_each, &bytes))
 		bytes = SIZE_MAX;
-	return arena_alloc(a, bytes);
+	return arena_alloc(arena, bytes);
 }
 
-char *arena_copy(struct arena *a, const char *text, size_t len)
+char *arena_copy(struct arena *arena, const char *text, size_t len)
 {
-	char *copy = take(a, len + 1, 1);
+	char *copy = take(arena, len + 1, 1);
 	if (len)
 		memcpy(copy, text, len);
 	return copy;

@@ -16,11 +16,11 @@ struct arena {
 
 #define AUTO_ARENA __attribute__((cleanup(arena_done))) struct arena
 
-void arena_init(struct arena *a);
-void arena_done(struct arena *a);
-void *arena_alloc(struct arena *a, size_t bytes);
+void arena_init(struct arena *arena);
+void arena_done(struct arena *arena);
+void *arena_alloc(struct arena *arena, size_t bytes);
 /* `count` zeroed elements; the product is checked. */
-void *arena_array(struct arena *a, size_t count, size_t bytes_each);
+void *arena_array(struct arena *arena, size_t count, size_t bytes_each);
 /* A NUL-terminated copy of `len` bytes. */
-char *arena_copy(struct arena *a, const char *text, size_t len);
+char *arena_copy(struct arena *arena, const char *text, size_t len);
 #endif

@@ -6,107 +6,107 @@
 
 const char buf_nothing[1] = "";
 
-void buf_init(struct buf *b, size_t cap_bytes)
+void buf_init(struct buf *buf, size_t cap_bytes)
 {
-	*b = BUF_INIT(cap_bytes);
+	*buf = BUF_INIT(cap_bytes);
 }
 
-void buf_done(struct buf *b)
+void buf_done(struct buf *buf)
 {
-	if (b->size)
-		free(b->data);
-	*b = (struct buf){0};
+	if (buf->size)
+		free(buf->data);
+	*buf = (struct buf){0};
 }
 
-void buf_clear(struct buf *b)
+void buf_clear(struct buf *buf)
 {
-	b->len = 0;
-	b->failed = false;
-	if (b->size)
-		b->data[0] = '\0';
+	buf->len = 0;
+	buf->failed = false;
+	if (buf->size)
+		buf->data[0] = '\0';
 }
 
-static int buf_reserve(struct buf *b, size_t more)
+static int buf_reserve(struct buf *buf, size_t more)
 {
-	if (b->failed)
+	if (buf->failed)
 		return -1;
-	if (more > b->cap_bytes || b->len > b->cap_bytes - more) {
-		b->failed = true;
+	if (more > buf->cap_bytes || buf->len > buf->cap_bytes - more) {
+		buf->failed = true;
 		return -1;
 	}
-	size_t need = b->len + more + 1;
-	if (need <= b->size)
+	size_t need = buf->len + more + 1;
+	if (need <= buf->size)
 		return 0;
-	size_t size = b->size ? b->size : 64;
+	size_t size = buf->size ? buf->size : 64;
 	while (size < need)
 		size = size > SIZE_MAX / 2 ? need : size * 2;
-	char *data = realloc(b->size ? b->data : NULL, size);
+	char *data = realloc(buf->size ? buf->data : NULL, size);
 	if (!data) {
-		b->failed = true;
+		buf->failed = true;
 		return -1;
 	}
-	b->data = data;
-	b->size = size;
+	buf->data = data;
+	buf->size = size;
 	return 0;
 }
 
-int buf_add(struct buf *b, const void *bytes, size_t len)
+int buf_add(struct buf *buf, const void *bytes, size_t len)
 {
-	if (buf_reserve(b, len))
+	if (buf_reserve(buf, len))
 		return -1;
 	if (len)
-		memcpy(b->data + b->len, bytes, len);
-	b->len += len;
-	b->data[b->len] = '\0';
+		memcpy(buf->data + buf->len, bytes, len);
+	buf->len += len;
+	buf->data[buf->len] = '\0';
 	return 0;
 }
 
-int buf_adds(struct buf *b, const char *text)
+int buf_adds(struct buf *buf, const char *text)
 {
-	return buf_add(b, text, strlen(text));
+	return buf_add(buf, text, strlen(text));
 }
 
-int buf_addc(struct buf *b, char c)
+int buf_addc(struct buf *buf, char c)
 {
-	return buf_add(b, &c, 1);
+	return buf_add(buf, &c, 1);
 }
 
-int buf_addf(struct buf *b, const char *format, ...)
+int buf_addf(struct buf *buf, const char *format, ...)
 {
 	va_list args, again;
 	va_start(args, format);
 	va_copy(again, args);
 	int len = vsnprintf(NULL, 0, format, args);
 	va_end(args);
-	if (len < 0 || buf_reserve(b, (size_t)len)) {
-		b->failed = true;
+	if (len < 0 || buf_reserve(buf, (size_t)len)) {
+		buf->failed = true;
 		va_end(again);
 		return -1;
 	}
-	vsnprintf(b->data + b->len, (size_t)len + 1, format, again);
+	vsnprintf(buf->data + buf->len, (size_t)len + 1, format, again);
 	va_end(again);
-	b->len += (size_t)len;
+	buf->len += (size_t)len;
 	return 0;
 }
 
-void buf_drop(struct buf *b, size_t len)
+void buf_drop(struct buf *buf, size_t len)
 {
-	if (len > b->len)
-		len = b->len;
+	if (len > buf->len)
+		len = buf->len;
 	if (!len)
 		return;
-	memmove(b->data, b->data + len, b->len - len + 1);
-	b->len -= len;
+	memmove(buf->data, buf->data + len, buf->len - len + 1);
+	buf->len -= len;
 }
 
-char *buf_take(struct buf *b, size_t *len)
+char *buf_take(struct buf *buf, size_t *len)
 {
-	if (buf_reserve(b, 0))
+	if (buf_reserve(buf, 0))
 		return NULL;
-	b->data[b->len] = '\0';
-	char *data = b->data;
+	buf->data[buf->len] = '\0';
+	char *data = buf->data;
 	if (len)
-		*len = b->len;
-	buf_init(b, b->cap_bytes);
+		*len = buf->len;
+	buf_init(buf, buf->cap_bytes);
 	return data;
 }

@@ -8,7 +8,7 @@
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -28,17 +28,17 @@ extern const char buf_nothing[1];
 	}
 #define AUTO_BUF __attribute__((cleanup(buf_done))) struct buf
 
-void buf_init(struct buf *b, size_t cap_bytes);
-void buf_done(struct buf *b);
+void buf_init(struct buf *buf, size_t cap_bytes);
+void buf_done(struct buf *buf);
 /* Empties without releasing; clears `failed`. */
-void buf_clear(struct buf *b);
+void buf_clear(struct buf *buf);
 /* Each returns 0, or -1 once the buffer has failed. */
-int buf_add(struct buf *b, const void *bytes, size_t len);
-int buf_adds(struct buf *b, const char *text);
-int buf_addc(struct buf *b, char c);
-int buf_addf(struct buf *b, const char *format, ...) PRINTF(2, 3);
+int buf_add(struct buf *buf, const void *bytes, size_t len);
+int buf_adds(struct buf *buf, const char *text);
+int buf_addc(struct buf *buf, char c);
+int buf_addf(struct buf *buf, const char *format, ...) PRINTF(2, 3);
 /* Drops the first `len` bytes. */
-void buf_drop(struct buf *b, size_t len);
+void buf_drop(struct buf *buf, size_t len);
 /* Hands out the bytes (heap, NUL-terminated; never NULL unless failed) and empties the buffer. */
-char *buf_take(struct buf *b, size_t *len);
+char *buf_take(struct buf *buf, size_t *len);
 #endif

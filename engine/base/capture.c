@@ -11,7 +11,7 @@ struct running {
 	int out, err;
 };
 
-static int start(const struct capture_spec *spec, struct running *r, struct err *e)
+static int start(const struct capture_spec *spec, struct running *running, struct err *e)
 {
 	AUTO_FD int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	int out[2], err[2];
@@ -33,10 +33,10 @@ static int start(const struct capture_spec *spec, struct running *r, struct err 
 		.fds = fds,
 		.fd_count = 3 + spec->more_count,
 		.own_session = spec->own_session};
-	if (child_start(&child, &r->child, e))
+	if (child_start(&child, &running->child, e))
 		return -1;
-	r->out = TAKE_FD(out_read);
-	r->err = TAKE_FD(err_read);
+	running->out = TAKE_FD(out_read);
+	running->err = TAKE_FD(err_read);
 	return 0;
 }
 
@@ -54,23 +54,23 @@ static bool drain(int *fd, struct buf *into)
 
 /* Collects until both pipes are at their end. False: the deadline passed, there was too much, or a
  * pipe cannot be read. */
-static bool collect(struct running *r, int64_t end, struct buf *out, struct buf *err)
+static bool collect(struct running *running, int64_t end, struct buf *out, struct buf *err)
 {
-	while (r->out >= 0 || r->err >= 0) {
-		struct pollfd watched[] = {{r->out, POLLIN, 0}, {r->err, POLLIN, 0}};
+	while (running->out >= 0 || running->err >= 0) {
+		struct pollfd watched[] = {{running->out, POLLIN, 0}, {running->err, POLLIN, 0}};
 		if (out->failed || io_poll(watched, 2, end) <= 0)
 			break;
-		if ((watched[0].revents && !drain(&r->out, out)) ||
-			(watched[1].revents && !drain(&r->err, err)))
+		if ((watched[0].revents && !drain(&running->out, out)) ||
+			(watched[1].revents && !drain(&running->err, err)))
 			break;
 	}
-	return r->out < 0 && r->err < 0 && !out->failed;
+	return running->out < 0 && running->err < 0 && !out->failed;
 }
 
 /* A program may close its output and go on. */
-static bool ended(const struct running *r, int64_t end)
+static bool ended(const struct running *running, int64_t end)
 {
-	struct pollfd child = {r->child.pidfd, POLLIN, 0};
+	struct pollfd child = {running->child.pidfd, POLLIN, 0};
 	return io_poll(&child, 1, end) > 0;
 }
 

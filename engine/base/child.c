@@ -97,17 +97,17 @@ int child_start(const struct child_spec *spec, struct child *out, struct err *e)
 	return 0;
 }
 
-int child_wait(struct child *c)
+int child_wait(struct child *child)
 {
 	int status;
 	pid_t got;
 	do
-		got = waitpid(c->pid, &status, 0);
+		got = waitpid(child->pid, &status, 0);
 	while (got < 0 && errno == EINTR);
-	pid_t *place = find_own(c->pid);
+	pid_t *place = find_own(child->pid);
 	if (place)
 		*place = 0;
-	own_close(&c->pidfd);
+	own_close(&child->pidfd);
 	return got < 0 ? -1 : status;
 }
 

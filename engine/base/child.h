@@ -26,7 +26,7 @@ struct child {
 int child_start(const struct child_spec *spec, struct child *out, struct err *e) MUST_CHECK;
 /* Waits for the end (EINTR retried), reaps, closes pidfd. Returns the wait(2) status, -1 on error.
  */
-int child_wait(struct child *c);
+int child_wait(struct child *child);
 /* Reports whether child_start has started the process and child_wait has not yet waited for it. */
 bool child_is_own(pid_t pid);
 /* Heap path of a sibling program (agent6-jail and friends): beside this executable, or in

@@ -1,7 +1,7 @@
 #include "base/clock.h"
 
+#include "base/cleanup.h"
 #include "base/num.h"
-#include "base/own.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,46 +29,47 @@ struct cursor {
 	const char *at, *end;
 };
 
-static bool take(struct cursor *c, char wanted)
+static bool take(struct cursor *cursor, char wanted)
 {
-	if (c->at == c->end || *c->at != wanted)
+	if (cursor->at == cursor->end || *cursor->at != wanted)
 		return false;
-	c->at++;
+	cursor->at++;
 	return true;
 }
 
 /* Exactly `digits` decimal digits within [low, high]. */
-static bool field(struct cursor *c, int digits, int low, int high, int *out)
+static bool field(struct cursor *cursor, int digits, int low, int high, int *out)
 {
 	int value = 0;
-	for (int i = 0; i < digits; i++, c->at++) {
-		if (c->at == c->end || *c->at < '0' || *c->at > '9')
+	for (int i = 0; i < digits; i++, cursor->at++) {
+		if (cursor->at == cursor->end || *cursor->at < '0' || *cursor->at > '9')
 			return false;
-		value = value * 10 + (*c->at - '0');
+		value = value * 10 + (*cursor->at - '0');
 	}
 	*out = value;
 	return value >= low && value <= high;
 }
 
-static bool fraction(struct cursor *c, int64_t *us)
+static bool fraction(struct cursor *cursor, int64_t *us)
 {
 	int64_t unit = 100000;
-	const char *start = c->at;
-	for (; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++, unit /= 10)
-		*us += (*c->at - '0') * unit;
-	return c->at > start;
+	const char *start = cursor->at;
+	for (; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9';
+		cursor->at++, unit /= 10)
+		*us += (*cursor->at - '0') * unit;
+	return cursor->at > start;
 }
 
-static bool offset(struct cursor *c, int *seconds)
+static bool offset(struct cursor *cursor, int *seconds)
 {
-	if (c->at == c->end || take(c, 'Z') || take(c, 'z'))
+	if (cursor->at == cursor->end || take(cursor, 'Z') || take(cursor, 'z'))
 		return true;
-	int sign = take(c, '+') ? 1 : take(c, '-') ? -1 : 0;
+	int sign = take(cursor, '+') ? 1 : take(cursor, '-') ? -1 : 0;
 	int hours, minutes = 0;
-	if (!sign || !field(c, 2, 0, 23, &hours))
+	if (!sign || !field(cursor, 2, 0, 23, &hours))
 		return false;
-	bool colon = take(c, ':');
-	if ((colon || c->at < c->end) && !field(c, 2, 0, 59, &minutes))
+	bool colon = take(cursor, ':');
+	if ((colon || cursor->at < cursor->end) && !field(cursor, 2, 0, 59, &minutes))
 		return false;
 	*seconds = sign * (hours * 3600 + minutes * 60);
 	return true;
@@ -84,14 +85,14 @@ static int days_in(int year, int month)
 }
 
 /* The part of an instant that was being read, in words for a message. */
-static const char *date(struct cursor *c, struct tm *tm)
+static const char *date(struct cursor *cursor, struct tm *tm)
 {
 	int year, month, day;
-	if (!field(c, 4, 1, 9999, &year) || !take(c, '-'))
+	if (!field(cursor, 4, 1, 9999, &year) || !take(cursor, '-'))
 		return "the year takes four digits and a `-`";
-	if (!field(c, 2, 1, MONTHS, &month) || !take(c, '-'))
+	if (!field(cursor, 2, 1, MONTHS, &month) || !take(cursor, '-'))
 		return "the month goes from 01 to 12, with a `-` behind it";
-	if (!field(c, 2, 1, 31, &day))
+	if (!field(cursor, 2, 1, 31, &day))
 		return "the day takes two digits, from 01 to 31";
 	if (day > days_in(year, month))
 		return "the month has no such day";
@@ -99,19 +100,20 @@ static const char *date(struct cursor *c, struct tm *tm)
 	return NULL;
 }
 
-static const char *time_of_day(struct cursor *c, struct tm *tm, int64_t *us)
+static const char *time_of_day(struct cursor *cursor, struct tm *tm, int64_t *us)
 {
-	if (!(take(c, 'T') || take(c, 't') || take(c, ' ')))
+	if (!(take(cursor, 'T') || take(cursor, 't') || take(cursor, ' ')))
 		return "between date and time stands a `T`";
-	if (!field(c, 2, 0, 23, &tm->tm_hour))
+	if (!field(cursor, 2, 0, 23, &tm->tm_hour))
 		return "the hour takes two digits, from 00 to 23";
-	if (!take(c, ':') || !field(c, 2, 0, 59, &tm->tm_min))
+	if (!take(cursor, ':') || !field(cursor, 2, 0, 59, &tm->tm_min))
 		return "the minute takes a `:` and two digits, from 00 to 59";
-	if (!take(c, ':'))
+	if (!take(cursor, ':'))
 		return NULL;
-	if (!field(c, 2, 0, 59, &tm->tm_sec))
+	if (!field(cursor, 2, 0, 59, &tm->tm_sec))
 		return "the second takes two digits, from 00 to 59";
-	return take(c, '.') && !fraction(c, us) ? "a fraction of a second takes digits" : NULL;
+	return take(cursor, '.') && !fraction(cursor, us) ? "a fraction of a second takes digits"
+							  : NULL;
 }
 
 static const char *parse(const char *text, size_t len, int64_t *unix_us)

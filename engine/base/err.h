@@ -7,7 +7,7 @@
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
-#include "base/own.h"
+#include "base/cleanup.h"
 
 struct err {
 	int number;      /* errno of the cause, 0 when there is none */

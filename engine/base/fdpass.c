@@ -1,6 +1,6 @@
 #include "base/fdpass.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdint.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -12,19 +12,19 @@ union control {
 };
 
 /* Every descriptor that came, expected or not, so that none stays open unseen. */
-static void take(struct msghdr *message, struct fdpass *p)
+static void take(struct msghdr *message, struct fdpass *fdpass)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
 		size_t bytes = c->cmsg_len - CMSG_LEN(0);
-		for (size_t i = 0; i + sizeof(int) <= bytes && p->count < FDPASS_MAX;
+		for (size_t i = 0; i + sizeof(int) <= bytes && fdpass->count < FDPASS_MAX;
 			i += sizeof(int))
-			memcpy(&p->fds[p->count++], CMSG_DATA(c) + i, sizeof(int));
+			memcpy(&fdpass->fds[fdpass->count++], CMSG_DATA(c) + i, sizeof(int));
 	}
 }
 
-ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *p)
+ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *fdpass)
 {
 	union control control;
 	struct iovec data = {.iov_base = bytes, .iov_len = size};
@@ -33,14 +33,14 @@ ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *p
 		.msg_control = control.space,
 		.msg_controllen = sizeof(control.space)};
 	ssize_t len;
-	*p = (struct fdpass){.fds = {-1, -1, -1, -1}};
+	*fdpass = (struct fdpass){.fds = {-1, -1, -1, -1}};
 	do
 		len = recvmsg(socket_fd, &message, MSG_CMSG_CLOEXEC);
 	while (len < 0 && errno == EINTR);
 	if (len < 0)
 		return -1;
-	take(&message, p);
-	p->cut = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
+	take(&message, fdpass);
+	fdpass->cut = message.msg_flags & (MSG_TRUNC | MSG_CTRUNC);
 	return len;
 }
 

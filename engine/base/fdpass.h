@@ -16,8 +16,8 @@ struct fdpass {
 };
 
 /* Waits for one message of at most `size` bytes (EINTR retried). Returns its length, 0 when the
- * other side is gone, -1 with errno. `p` is filled in any case. */
-ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *p);
+ * other side is gone, -1 with errno. `fdpass` is filled in any case. */
+ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *fdpass);
 /* Sends one message with `count` descriptors, from 1 to FDPASS_MAX. -1 with errno. */
 int fdpass_send(int socket_fd, const void *bytes, size_t len, const int *fds, int count);
 #endif

@@ -66,7 +66,7 @@ int io_close_others(const int *keep, size_t count)
 	return 0;
 }
 
-int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
+int io_read_all(int fd, struct buf *buf, const char *what, struct err *e)
 {
 	for (;;) {
 		char chunk[16384];
@@ -76,10 +76,10 @@ int io_read_all(int fd, struct buf *b, const char *what, struct err *e)
 		if (n < 0)
 			return err_errno(e, "cannot read %s", what);
 		if (!n)
-			return buf_add(b, "", 0) ? err_set(e, "%s: out of memory", what) : 0;
-		if (buf_add(b, chunk, (size_t)n))
-			return err_set(
-				e, "%s is larger than the limit of %zu bytes", what, b->cap_bytes);
+			return buf_add(buf, "", 0) ? err_set(e, "%s: out of memory", what) : 0;
+		if (buf_add(buf, chunk, (size_t)n))
+			return err_set(e, "%s is larger than the limit of %zu bytes", what,
+				buf->cap_bytes);
 	}
 }
 

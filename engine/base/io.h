@@ -19,8 +19,8 @@ int io_write(int fd, const void *bytes, size_t len);
 int io_write_at(int fd, const void *bytes, size_t len, int64_t offset);
 /* Writes `text` in one piece to a file that the kernel keeps (below /proc, /sys). */
 int io_put(const char *path, const char *text, struct err *e);
-/* Appends up to EOF to `b`; crossing b->cap_bytes is an error that names `what`. */
-int io_read_all(int fd, struct buf *b, const char *what, struct err *e);
+/* Appends up to EOF to `buf`; crossing buf->cap_bytes is an error that names `what`. */
+int io_read_all(int fd, struct buf *buf, const char *what, struct err *e);
 /* Whether both are of one file. */
 bool io_is_same(const struct stat *a, const struct stat *b);
 /* Closes every descriptor behind stderr that is not one of `keep`. -1 with errno. */

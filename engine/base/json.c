@@ -11,16 +11,16 @@ struct extent {
 	size_t depth, deepest, values;
 };
 
-static void extend(struct extent *x, char c)
+static void extend(struct extent *extent, char c)
 {
 	if (c == ',') {
-		x->values++;
+		extent->values++;
 	} else if (c == '[' || c == '{') {
-		x->values += CONTAINER_VALUES;
-		if (++x->depth > x->deepest)
-			x->deepest = x->depth;
-	} else if ((c == ']' || c == '}') && x->depth) {
-		x->depth--;
+		extent->values += CONTAINER_VALUES;
+		if (++extent->depth > extent->deepest)
+			extent->deepest = extent->depth;
+	} else if ((c == ']' || c == '}') && extent->depth) {
+		extent->depth--;
 	}
 }
 

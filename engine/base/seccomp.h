@@ -20,11 +20,12 @@ struct call_rule {
 };
 
 /* A call that this architecture or this libseccomp does not know stays absent. */
-static inline int seccomp_add_rule(scmp_filter_ctx filter, const struct call_rule *r)
+static inline int seccomp_add_rule(scmp_filter_ctx filter, const struct call_rule *call_rule)
 {
-	int number = seccomp_syscall_resolve_name(r->call);
+	int number = seccomp_syscall_resolve_name(call_rule->call);
 	return number < 0 ? 0
-			  : seccomp_rule_add_array(filter, r->action, number, r->tests, r->test);
+			  : seccomp_rule_add_array(filter, call_rule->action, number,
+				    call_rule->tests, call_rule->test);
 }
 
 /* Binds this thread, and what it starts from now on, for ever. A call by another architecture's

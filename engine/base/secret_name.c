@@ -1,6 +1,6 @@
 #include "base/secret_name.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <string.h>
 
 bool secret_name(const char *name, size_t len)

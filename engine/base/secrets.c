@@ -1,7 +1,7 @@
 #include "base/secrets.h"
 
 #include "base/buf.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "base/utf8.h"
 #include <ctype.h>
 #include <string.h>
@@ -12,12 +12,12 @@ static const char base64_digits[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 static const char url_digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-static int add_needle(struct secrets *s, struct buf *text)
+static int add_needle(struct secrets *secrets, struct buf *text)
 {
-	size_t at = 0, end = s->count;
+	size_t at = 0, end = secrets->count;
 	while (at < end && text->data) {
 		size_t middle = at + (end - at) / 2;
-		int order = strcmp(s->needles[middle], text->data);
+		int order = strcmp(secrets->needles[middle], text->data);
 		if (!order) {
 			buf_clear(text);
 			return 0;
@@ -25,17 +25,17 @@ static int add_needle(struct secrets *s, struct buf *text)
 		at = order < 0 ? middle + 1 : at;
 		end = order < 0 ? end : middle;
 	}
-	char **grown = reallocarray(s->needles, s->count + 1, sizeof(*grown));
+	char **grown = reallocarray(secrets->needles, secrets->count + 1, sizeof(*grown));
 	if (!grown || text->failed)
 		return -1;
-	s->needles = grown;
+	secrets->needles = grown;
 	char *needle = buf_take(text, NULL);
 	if (!needle)
 		return -1;
-	memmove(grown + at + 1, grown + at, (s->count - at) * sizeof(*grown));
+	memmove(grown + at + 1, grown + at, (secrets->count - at) * sizeof(*grown));
 	grown[at] = needle;
-	s->count++;
-	s->begins[(unsigned char)*needle] = true;
+	secrets->count++;
+	secrets->begins[(unsigned char)*needle] = true;
 	return 0;
 }
 
@@ -55,51 +55,52 @@ static void base64_core(
 	}
 }
 
-static int add_base64(struct secrets *s, const char *secret, size_t len, struct buf *b)
+static int add_base64(struct secrets *secrets, const char *secret, size_t len, struct buf *buf)
 {
 	for (size_t shift = 0; shift < 3; shift++) {
-		base64_core(b, secret, len, shift, base64_digits);
-		if (add_needle(s, b))
+		base64_core(buf, secret, len, shift, base64_digits);
+		if (add_needle(secrets, buf))
 			return -1;
-		base64_core(b, secret, len, shift, url_digits);
-		if (add_needle(s, b))
+		base64_core(buf, secret, len, shift, url_digits);
+		if (add_needle(secrets, buf))
 			return -1;
 	}
 	return 0;
 }
 
-static int add_hex(struct secrets *s, const char *secret, const char *digits, struct buf *b)
+static int add_hex(struct secrets *secrets, const char *secret, const char *digits, struct buf *buf)
 {
 	for (const char *c = secret; *c; c++) {
-		buf_addc(b, digits[(unsigned char)*c >> 4]);
-		buf_addc(b, digits[*c & 15]);
+		buf_addc(buf, digits[(unsigned char)*c >> 4]);
+		buf_addc(buf, digits[*c & 15]);
 	}
-	return add_needle(s, b);
+	return add_needle(secrets, buf);
 }
 
-int secrets_add(struct secrets *s, const char *secret)
+int secrets_add(struct secrets *secrets, const char *secret)
 {
 	size_t len = strlen(secret);
 	AUTO_BUF b = BUF_INIT(2 * len + 1);
 	if (len < SECRETS_BYTES_MIN)
 		return 0;
-	s->longest = SECRETS_GROWTH * len > s->longest ? SECRETS_GROWTH * len : s->longest;
+	secrets->longest =
+		SECRETS_GROWTH * len > secrets->longest ? SECRETS_GROWTH * len : secrets->longest;
 	buf_add(&b, secret, len);
-	return add_needle(s, &b) || add_hex(s, secret, "0123456789abcdef", &b) ||
-			       add_hex(s, secret, "0123456789ABCDEF", &b) ||
-			       add_base64(s, secret, len, &b)
+	return add_needle(secrets, &b) || add_hex(secrets, secret, "0123456789abcdef", &b) ||
+			       add_hex(secrets, secret, "0123456789ABCDEF", &b) ||
+			       add_base64(secrets, secret, len, &b)
 		       ? -1
 		       : 0;
 }
 
-void secrets_done(struct secrets *s)
+void secrets_done(struct secrets *secrets)
 {
-	for (size_t i = 0; i < s->count; i++) {
-		explicit_bzero(s->needles[i], strlen(s->needles[i]));
-		free(s->needles[i]);
+	for (size_t i = 0; i < secrets->count; i++) {
+		explicit_bzero(secrets->needles[i], strlen(secrets->needles[i]));
+		free(secrets->needles[i]);
 	}
-	free(s->needles);
-	*s = (struct secrets){0};
+	free(secrets->needles);
+	*secrets = (struct secrets){0};
 }
 
 /* What read_file puts in front of a line: its number and a tab. */
@@ -254,13 +255,14 @@ static size_t needle_len(const char *needle, const char *text, size_t len)
 }
 
 /* Of needles[*from, *to), which are alike before `at`: those with the character `c` there. */
-static void narrow(const struct secrets *s, size_t *from, size_t *to, size_t at, unsigned char c)
+static void narrow(
+	const struct secrets *secrets, size_t *from, size_t *to, size_t at, unsigned char c)
 {
 	for (unsigned which = 0; which < 2; which++) {
 		size_t low = *from, high = *to;
 		while (low < high) {
 			size_t middle = low + (high - low) / 2;
-			bool below = (unsigned char)s->needles[middle][at] < c + which;
+			bool below = (unsigned char)secrets->needles[middle][at] < c + which;
 			low = below ? middle + 1 : low;
 			high = below ? high : middle;
 		}
@@ -277,16 +279,17 @@ static bool is_ambiguous(const char *text, size_t at)
 }
 
 static size_t longest_of(
-	const struct secrets *s, size_t from, size_t to, const char *text, size_t len)
+	const struct secrets *secrets, size_t from, size_t to, const char *text, size_t len)
 {
 	size_t longest = 0, bytes;
 	char first[2][4];
 	for (int i = 0; i < 2; i++)
 		first_len((struct coding){"\\%", i + 1}, text, len, first[i], &bytes);
-	bool begins = s->begins[(unsigned char)*text] || s->begins[(unsigned char)first[0][0]] ||
-		      s->begins[(unsigned char)first[1][0]];
+	bool begins = secrets->begins[(unsigned char)*text] ||
+		      secrets->begins[(unsigned char)first[0][0]] ||
+		      secrets->begins[(unsigned char)first[1][0]];
 	for (size_t i = from; begins && i < to; i++) {
-		const char *needle = s->needles[i];
+		const char *needle = secrets->needles[i];
 		if (*needle != *text && *needle != first[0][0] && *needle != first[1][0])
 			continue;
 		size_t found = needle_len(needle, text, len);
@@ -295,27 +298,28 @@ static size_t longest_of(
 	return longest;
 }
 
-size_t secrets_match(const struct secrets *s, const char *text, size_t len)
+size_t secrets_match(const struct secrets *secrets, const char *text, size_t len)
 {
-	size_t longest = 0, from = 0, to = s->count;
+	size_t longest = 0, from = 0, to = secrets->count;
 	for (size_t at = 0; at < len && text[at] && from < to; at++) {
 		if (is_ambiguous(text, at)) {
-			size_t found = longest_of(s, from, to, text, len);
+			size_t found = longest_of(secrets, from, to, text, len);
 			return found > longest ? found : longest;
 		}
-		if (!at && !s->begins[(unsigned char)*text])
+		if (!at && !secrets->begins[(unsigned char)*text])
 			return 0;
-		narrow(s, &from, &to, at, (unsigned char)text[at]);
-		if (from < to && !s->needles[from][at + 1])
+		narrow(secrets, &from, &to, at, (unsigned char)text[at]);
+		if (from < to && !secrets->needles[from][at + 1])
 			longest = at + 1;
 	}
 	return longest;
 }
 
-size_t secrets_end(const struct secrets *s, const char *text, size_t len, size_t from, size_t to)
+size_t secrets_end(
+	const struct secrets *secrets, const char *text, size_t len, size_t from, size_t to)
 {
 	for (size_t at = from; at < to; at++) {
-		size_t found = secrets_match(s, text + at, len - at);
+		size_t found = secrets_match(secrets, text + at, len - at);
 		to = at + found > to ? at + found : to;
 	}
 	return to;

@@ -20,12 +20,13 @@ struct secrets {
 
 /* Looks for `secret` from now on. Shorter ones than SECRETS_BYTES_MIN are ignored: they would match
  * everywhere. -1: out of memory. */
-int secrets_add(struct secrets *s, const char *secret);
+int secrets_add(struct secrets *secrets, const char *secret);
 /* Wipes and releases. */
-void secrets_done(struct secrets *s);
+void secrets_done(struct secrets *secrets);
 /* How many bytes at `text` are a secret; 0: they begin none. The longest: where one begins like
  * another, the rest of it is secret as well. */
-size_t secrets_match(const struct secrets *s, const char *text, size_t len);
+size_t secrets_match(const struct secrets *secrets, const char *text, size_t len);
 /* Where what begins in text[from, to) ends, if that is behind `to`. */
-size_t secrets_end(const struct secrets *s, const char *text, size_t len, size_t from, size_t to);
+size_t secrets_end(
+	const struct secrets *secrets, const char *text, size_t len, size_t from, size_t to);
 #endif

@@ -75,51 +75,51 @@ static void blocks(uint32_t h[8], const unsigned char *p, size_t count)
 		sha256_blocks_c(h, p, count);
 }
 
-void sha256_init(struct sha256 *s)
+void sha256_init(struct sha256 *sha256)
 {
-	*s = (struct sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
-				     0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
+	*sha256 = (struct sha256){.h = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f,
+					  0x9b05688c, 0x1f83d9ab, 0x5be0cd19}};
 }
 
-void sha256_add(struct sha256 *s, const void *bytes, size_t len)
+void sha256_add(struct sha256 *sha256, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
-	size_t fill = s->bytes % 64;
-	s->bytes += len;
+	size_t fill = sha256->bytes % 64;
+	sha256->bytes += len;
 	while (len) {
 		if (!fill && len >= 64) {
-			blocks(s->h, p, len / 64);
+			blocks(sha256->h, p, len / 64);
 			p += len / 64 * 64;
 			len %= 64;
 			continue;
 		}
 		size_t n = 64 - fill < len ? 64 - fill : len;
-		memcpy(s->block + fill, p, n);
+		memcpy(sha256->block + fill, p, n);
 		fill = (fill + n) % 64;
 		p += n;
 		len -= n;
 		if (!fill)
-			blocks(s->h, s->block, 1);
+			blocks(sha256->h, sha256->block, 1);
 	}
 }
 
-void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES])
+void sha256_end(struct sha256 *sha256, unsigned char out[SHA256_BYTES])
 {
-	uint64_t bits = s->bytes * 8;
+	uint64_t bits = sha256->bytes * 8;
 	static const unsigned char pad[64] = {0x80};
-	sha256_add(s, pad, 1 + (119 - s->bytes % 64) % 64);
+	sha256_add(sha256, pad, 1 + (119 - sha256->bytes % 64) % 64);
 	unsigned char tail[8];
 	for (int i = 0; i < 8; i++)
 		tail[i] = (unsigned char)(bits >> (56 - 8 * i));
-	sha256_add(s, tail, sizeof(tail));
+	sha256_add(sha256, tail, sizeof(tail));
 	for (int i = 0; i < SHA256_BYTES; i++)
-		out[i] = (unsigned char)(s->h[i / 4] >> (24 - 8 * (i % 4)));
+		out[i] = (unsigned char)(sha256->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-void sha256_end_hex(struct sha256 *s, char out[SHA256_HEX + 1])
+void sha256_end_hex(struct sha256 *sha256, char out[SHA256_HEX + 1])
 {
 	unsigned char raw[SHA256_BYTES];
-	sha256_end(s, raw);
+	sha256_end(sha256, raw);
 	for (int i = 0; i < SHA256_BYTES; i++) {
 		out[2 * i] = "0123456789abcdef"[raw[i] >> 4];
 		out[2 * i + 1] = "0123456789abcdef"[raw[i] & 15];

@@ -17,11 +17,11 @@ struct sha256 {
 
 enum { SHA256_BYTES = 32, SHA256_HEX = 64 };
 
-void sha256_init(struct sha256 *s);
-void sha256_add(struct sha256 *s, const void *bytes, size_t len);
-void sha256_end(struct sha256 *s, unsigned char out[SHA256_BYTES]);
-/* Ends `s` and writes 64 lower-case hex digits and a NUL. */
-void sha256_end_hex(struct sha256 *s, char out[SHA256_HEX + 1]);
+void sha256_init(struct sha256 *sha256);
+void sha256_add(struct sha256 *sha256, const void *bytes, size_t len);
+void sha256_end(struct sha256 *sha256, unsigned char out[SHA256_BYTES]);
+/* Ends `sha256` and writes 64 lower-case hex digits and a NUL. */
+void sha256_end_hex(struct sha256 *sha256, char out[SHA256_HEX + 1]);
 /* The digits of `len` bytes. */
 void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX + 1]);
 #endif

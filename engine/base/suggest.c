@@ -1,6 +1,6 @@
 #include "base/suggest.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 
 #include <stdbool.h>
 #include <string.h>

@@ -72,22 +72,23 @@ struct removal {
 };
 
 /* No depth that somebody could build matters: what lies deeper is moved to the top first. */
-static int move_up(struct removal *r, int at, const char *name, struct err *e)
+static int move_up(struct removal *removal, int at, const char *name, struct err *e)
 {
 	char up[32];
 	AUTO_FD int sub = open_up(at, name);
 	if (sub < 0 || (fchmod(sub, 0700) && errno != EPERM))
 		return errno == ENOENT ? 0 : err_errno(e, "cannot remove %s", name);
 	do
-		snprintf(up, sizeof(up), ".removed-%u", r->moved++);
-	while (syscall(SYS_renameat2, at, name, r->top_fd, up, RENAME_NOREPLACE) &&
+		snprintf(up, sizeof(up), ".removed-%u", removal->moved++);
+	while (syscall(SYS_renameat2, at, name, removal->top_fd, up, RENAME_NOREPLACE) &&
 		errno == EEXIST);
-	return faccessat(r->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW)
+	return faccessat(removal->top_fd, up, F_OK, AT_SYMLINK_NOFOLLOW)
 		       ? err_errno(e, "cannot remove %s", name)
 		       : 0;
 }
 
-static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e);
+static int remove_directory(
+	struct removal *removal, int at, const char *name, int depth, struct err *e);
 
 /* 0: it is gone; 1: it is a directory. */
 static int remove_plain(int at, const char *name, struct err *e)
@@ -97,7 +98,7 @@ static int remove_plain(int at, const char *name, struct err *e)
 	return errno == EISDIR ? 1 : err_errno(e, "cannot remove %s", name);
 }
 
-static int empty(struct removal *r, int fd, int depth, struct err *e)
+static int empty(struct removal *removal, int fd, int depth, struct err *e)
 {
 	if (fchmod(fd, 0700) && errno != EPERM)
 		return err_errno(e, "cannot open up a directory");
@@ -108,8 +109,8 @@ static int empty(struct removal *r, int fd, int depth, struct err *e)
 	while ((name = next_name(dir))) {
 		int left = remove_plain(fd, name, e);
 		if (left > 0)
-			left = depth ? remove_directory(r, fd, name, depth - 1, e)
-				     : move_up(r, fd, name, e);
+			left = depth ? remove_directory(removal, fd, name, depth - 1, e)
+				     : move_up(removal, fd, name, e);
 		if (left)
 			return -1;
 	}
@@ -121,22 +122,23 @@ enum { PATIENCE = 2000 /* ms */ };
 /* Until it stays empty: what was moved up comes there behind the list, and so does what somebody
  * writes who was killed and has not yet noticed. Not for ever: some file systems (FUSE) give what
  * is removed while it is open another name, each time anew. */
-static int remove_directory(struct removal *r, int at, const char *name, int depth, struct err *e)
+static int remove_directory(
+	struct removal *removal, int at, const char *name, int depth, struct err *e)
 {
 	AUTO_FD int fd = open_up(at, name);
 	int failed = fd < 0;
-	if (r->top_fd < 0)
-		r->top_fd = fd;
+	if (removal->top_fd < 0)
+		removal->top_fd = fd;
 	for (int waited = 0; !failed; waited++) {
-		unsigned moved = r->moved;
+		unsigned moved = removal->moved;
 		if (waited)
 			nanosleep(&(struct timespec){0, 1000000}, NULL);
-		if (empty(r, fd, depth, e))
+		if (empty(removal, fd, depth, e))
 			return -1;
 		if (!unlinkat(at, name, AT_REMOVEDIR))
 			return 0;
 		failed = errno != ENOTEMPTY || waited == PATIENCE;
-		waited = moved == r->moved ? waited : 0;
+		waited = moved == removal->moved ? waited : 0;
 	}
 	return errno == ENOENT ? 0 : err_errno(e, "cannot remove %s", name);
 }
@@ -186,22 +188,22 @@ struct copying {
 	bool crossed;          /* a limit */
 };
 
-static int cross(struct copying *c, struct err *e)
+static int cross(struct copying *copying, struct err *e)
 {
-	c->crossed = true;
+	copying->crossed = true;
 	return err_set(e, "at most %ju files and directories are copied, and %ju MiB",
-		(uintmax_t)c->most.files, (uintmax_t)(c->most.bytes >> 20));
+		(uintmax_t)copying->most.files, (uintmax_t)(copying->most.bytes >> 20));
 }
 
-static int take_bytes(struct copying *c, uint64_t bytes, struct err *e)
+static int take_bytes(struct copying *copying, uint64_t bytes, struct err *e)
 {
-	if (bytes > c->left->bytes)
-		return cross(c, e);
-	c->left->bytes -= bytes;
+	if (bytes > copying->left->bytes)
+		return cross(copying, e);
+	copying->left->bytes -= bytes;
 	return 0;
 }
 
-static int copy_file(int from, int to, const char *name, struct copying *c, struct err *e)
+static int copy_file(int from, int to, const char *name, struct copying *copying, struct err *e)
 {
 	struct stat st;
 	char chunk[65536];
@@ -218,7 +220,7 @@ static int copy_file(int from, int to, const char *name, struct copying *c, stru
 			return err_errno(e, "cannot read %s", name);
 		if (!n)
 			return 0;
-		if (n > 0 && take_bytes(c, (uint64_t)n, e))
+		if (n > 0 && take_bytes(copying, (uint64_t)n, e))
 			return -1;
 		if (n > 0 && io_write(out, chunk, (size_t)n))
 			return err_errno(e, "cannot write %s", name);
@@ -235,23 +237,24 @@ static int copy_link(int from, int to, const char *name, struct err *e)
 	return symlinkat(target, to, name) ? err_errno(e, "cannot create the link %s", name) : 0;
 }
 
-static int copy_level(int from, int to, struct copying *c, struct err *e);
+static int copy_level(int from, int to, struct copying *copying, struct err *e);
 
-static int copy_directory(int from, int to, const char *name, struct copying *c, struct err *e)
+static int copy_directory(
+	int from, int to, const char *name, struct copying *copying, struct err *e)
 {
 	AUTO_FD int in = open_directory(from, name);
-	if (in < 0 || !c->depth || (to >= 0 && mkdirat(to, name, 0755)))
+	if (in < 0 || !copying->depth || (to >= 0 && mkdirat(to, name, 0755)))
 		return err_errno(e, "cannot copy the directory %s", name);
 	AUTO_FD int out = to < 0 ? -1 : open_directory(to, name);
 	if (to >= 0 && out < 0)
 		return err_errno(e, "cannot copy the directory %s", name);
-	c->depth--;
-	int failed = copy_level(in, out, c, e);
-	c->depth++;
-	return failed && !c->crossed ? err_wrap(e, "%s", name) : failed;
+	copying->depth--;
+	int failed = copy_level(in, out, copying, e);
+	copying->depth++;
+	return failed && !copying->crossed ? err_wrap(e, "%s", name) : failed;
 }
 
-static int copy_level(int from, int to, struct copying *c, struct err *e)
+static int copy_level(int from, int to, struct copying *copying, struct err *e)
 {
 	AUTO_DIR *dir = list(from, e);
 	const char *name;
@@ -260,15 +263,15 @@ static int copy_level(int from, int to, struct copying *c, struct err *e)
 	while (!failed && (name = next_name(dir))) {
 		if (fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
 			return err_errno(e, "cannot examine %s", name);
-		if (c->depth == TREE_DEPTH_MAX && !strcmp(name, ".git"))
+		if (copying->depth == TREE_DEPTH_MAX && !strcmp(name, ".git"))
 			continue;
-		if (!c->left->files--)
-			return cross(c, e);
+		if (!copying->left->files--)
+			return cross(copying, e);
 		if (S_ISDIR(st.st_mode))
-			failed = copy_directory(from, to, name, c, e);
+			failed = copy_directory(from, to, name, copying, e);
 		else if (S_ISREG(st.st_mode))
-			failed = to < 0 ? take_bytes(c, (uint64_t)st.st_size, e)
-					: copy_file(from, to, name, c, e);
+			failed = to < 0 ? take_bytes(copying, (uint64_t)st.st_size, e)
+					: copy_file(from, to, name, copying, e);
 		else if (S_ISLNK(st.st_mode) && to >= 0)
 			failed = copy_link(from, to, name, e);
 	}

@@ -1,6 +1,6 @@
 #include "base/vcs.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <string.h>
 #include <strings.h>
 

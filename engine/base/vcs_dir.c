@@ -1,6 +1,6 @@
 #include "base/vcs_dir.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "base/vcs.h"
 #include <dirent.h>
 #include <fcntl.h>

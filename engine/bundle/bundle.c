@@ -4,7 +4,7 @@
 #include "base/io.h"
 #include "base/path.h"
 #include "base/utf8.h"
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,13 +52,13 @@ static int not_a_bundle(const char *path, struct err *e)
 }
 
 /* Opens the directory that the members lie in and remembers its absolute path. */
-static int open_root(struct bundle *b, const char *dir, struct err *e)
+static int open_root(struct bundle *bundle, const char *dir, struct err *e)
 {
 	char real[PATH_MAX];
-	b->root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (b->root_fd < 0 || !realpath(dir, real))
+	bundle->root_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (bundle->root_fd < 0 || !realpath(dir, real))
 		return err_errno(e, "cannot open %s", dir);
-	b->root = arena_copy(&b->arena, real, strlen(real));
+	bundle->root = arena_copy(&bundle->arena, real, strlen(real));
 	return 0;
 }
 
@@ -100,25 +100,25 @@ static int open_form(struct intake *in, struct err *e)
 	return has_suffix(b->named, ".asm") ? open_packed(in, fd, e) : not_a_bundle(b->named, e);
 }
 
-static void label_machine(struct bundle *b)
+static void label_machine(struct bundle *bundle)
 {
 	char label[PATH_MAX + 32];
-	if (!b->machine)
+	if (!bundle->machine)
 		return;
-	bool slash = b->named[strlen(b->named) - 1] == '/';
-	if (b->form == BUNDLE_LOOSE)
-		snprintf(label, sizeof(label), "%s", b->named);
+	bool slash = bundle->named[strlen(bundle->named) - 1] == '/';
+	if (bundle->form == BUNDLE_LOOSE)
+		snprintf(label, sizeof(label), "%s", bundle->named);
 	else
-		snprintf(label, sizeof(label), "%s%s%s", b->named, slash ? "" : "/",
-			b->machine->path);
-	b->machine_label = arena_copy(&b->arena, label, strlen(label));
+		snprintf(label, sizeof(label), "%s%s%s", bundle->named, slash ? "" : "/",
+			bundle->machine->path);
+	bundle->machine_label = arena_copy(&bundle->arena, label, strlen(label));
 }
 
 /* Jails and journals name paths in JSON. */
-static int check_root(const struct bundle *b, struct err *e)
+static int check_root(const struct bundle *bundle, struct err *e)
 {
-	size_t len = strlen(b->root);
-	if (utf8_prefix(b->root, len) == len)
+	size_t len = strlen(bundle->root);
+	if (utf8_prefix(bundle->root, len) == len)
 		return 0;
 	return err_set(e, "the path of the bundle is not valid UTF-8: rename its directories");
 }
@@ -143,25 +143,25 @@ int bundle_open(const char *path, struct findings *findings, struct bundle **out
 	return 0;
 }
 
-void bundle_free(struct bundle *b)
+void bundle_free(struct bundle *bundle)
 {
-	if (!b)
+	if (!bundle)
 		return;
-	for (size_t i = 0; i < b->count; i++)
-		free(b->members[i].bytes);
-	own_close(&b->root_fd);
-	arena_done(&b->arena);
-	free(b);
+	for (size_t i = 0; i < bundle->count; i++)
+		free(bundle->members[i].bytes);
+	own_close(&bundle->root_fd);
+	arena_done(&bundle->arena);
+	free(bundle);
 }
 
-const struct member *bundle_member(const struct bundle *b, const char *path)
+const struct member *bundle_member(const struct bundle *bundle, const char *path)
 {
-	size_t low = 0, high = b->count;
+	size_t low = 0, high = bundle->count;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		int order = strcmp(path, b->members[middle].path);
+		int order = strcmp(path, bundle->members[middle].path);
 		if (!order)
-			return &b->members[middle];
+			return &bundle->members[middle];
 		if (order < 0)
 			high = middle;
 		else
@@ -170,26 +170,27 @@ const struct member *bundle_member(const struct bundle *b, const char *path)
 	return NULL;
 }
 
-static int read_source(
-	const struct bundle *b, const struct member *m, char **text, size_t *len, struct err *e)
+static int read_source(const struct bundle *bundle, const struct member *member, char **text,
+	size_t *len, struct err *e)
 {
-	AUTO_FD int fd =
-		beneath_open(b->root_fd, m->source, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, 0);
+	AUTO_FD int fd = beneath_open(
+		bundle->root_fd, member->source, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0, 0);
 	struct stat st;
 	if (fd < 0 || fstat(fd, &st))
-		return err_errno(e, "cannot open %s", m->source);
+		return err_errno(e, "cannot open %s", member->source);
 	AUTO_BUF content = BUF_INIT(BUNDLE_MEMBER_BYTES_MAX);
 	if (!S_ISREG(st.st_mode))
-		return err_set(e, "%s is no longer a regular file", m->source);
-	if (io_read_all(fd, &content, m->source, e))
+		return err_set(e, "%s is no longer a regular file", member->source);
+	if (io_read_all(fd, &content, member->source, e))
 		return -1;
 	*text = buf_take(&content, len);
 	return *text ? 0 : err_set(e, "out of memory");
 }
 
-int bundle_read(const struct bundle *b, const char *path, char **text, size_t *len, struct err *e)
+int bundle_read(
+	const struct bundle *bundle, const char *path, char **text, size_t *len, struct err *e)
 {
-	const struct member *m = bundle_member(b, path);
+	const struct member *m = bundle_member(bundle, path);
 	char hex[SHA256_HEX + 1];
 	AUTO_FREE char *read = NULL;
 	size_t read_len = m ? m->size : 0;
@@ -200,7 +201,7 @@ int bundle_read(const struct bundle *b, const char *path, char **text, size_t *l
 		if (!read)
 			return err_set(e, "out of memory");
 		memcpy(read, m->bytes, m->size + 1);
-	} else if (read_source(b, m, &read, &read_len, e)) {
+	} else if (read_source(bundle, m, &read, &read_len, e)) {
 		return -1;
 	}
 	sha256_hex(read, read_len, hex);
@@ -211,20 +212,20 @@ int bundle_read(const struct bundle *b, const char *path, char **text, size_t *l
 	return 0;
 }
 
-int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *e)
+int bundle_take_machine(struct bundle *bundle, char **text, size_t *len, struct err *e)
 {
-	struct member *m = &b->members[b->machine - b->members];
+	struct member *m = &bundle->members[bundle->machine - bundle->members];
 	/* A packed bundle's bytes are nowhere else. */
-	if (b->form == BUNDLE_PACKED || !m->bytes)
-		return bundle_read(b, m->path, text, len, e);
+	if (bundle->form == BUNDLE_PACKED || !m->bytes)
+		return bundle_read(bundle, m->path, text, len, e);
 	*text = TAKE_PTR(m->bytes);
 	*len = m->size;
 	return 0;
 }
 
-static bool is_refused(const struct bundle *b, const char *path)
+static bool is_refused(const struct bundle *bundle, const char *path)
 {
-	for (const struct refused *r = b->refused; r; r = r->next)
+	for (const struct refused *r = bundle->refused; r; r = r->next)
 		if (!*r->path || path_is_within(path, r->path))
 			return true;
 	return false;

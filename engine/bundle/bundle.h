@@ -66,30 +66,31 @@ struct bundle {
  * finding; -1 only when there is no bundle to look at. With an error among the findings the bundle
  * is still returned, for reports, and must not be run. */
 int bundle_open(const char *path, struct findings *findings, struct bundle **out, struct err *e);
-void bundle_free(struct bundle *b);
+void bundle_free(struct bundle *bundle);
 
-const struct member *bundle_member(const struct bundle *b, const char *path);
+const struct member *bundle_member(const struct bundle *bundle, const char *path);
 /* A member's bytes, compared with what was hashed when it was opened: 0 and NUL-terminated heap
  * text the caller frees. Fails when there is no such member or it changed since. */
-int bundle_read(const struct bundle *b, const char *path, char **text, size_t *len, struct err *e);
+int bundle_read(
+	const struct bundle *bundle, const char *path, char **text, size_t *len, struct err *e);
 /* The same of the machine file, without reading and hashing it twice: the first call takes over the
  * bytes that were hashed when the bundle was opened. */
-int bundle_take_machine(struct bundle *b, char **text, size_t *len, struct err *e);
+int bundle_take_machine(struct bundle *bundle, char **text, size_t *len, struct err *e);
 /* struct member_files' `read` (machine/machine.h); ctx is the bundle. */
 int bundle_read_member(void *bundle, const char *path, char **text, size_t *len, bool *executable);
 
 /* Writes the member set to the new directory `name` in `dir_fd`: files 0444 or 0555, directories
  * 0755, synced, then renamed into place, so that it is there whole or not at all. What is there
  * already is an error (EEXIST in e->number). */
-int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e);
+int bundle_install(const struct bundle *bundle, int dir_fd, const char *name, struct err *e);
 
 /* Writes the packed form to `path` (replaced in one step): a pax tar, zstd-compressed. The same
  * members and libzstd give the same bytes. */
-int bundle_pack(const struct bundle *b, const char *path, struct err *e);
+int bundle_pack(const struct bundle *bundle, const char *path, struct err *e);
 
 /* Whether what runs is what was reviewed: a loose or directory bundle inside a git repository must
  * hold no uncommitted or ignored file. 0: committed, or not in a repository, or packed; -1: not, or
  * git could not tell; the message names the first such files. Runs git with everything a poisoned
  * repository could execute switched off, in jails of `profile` (NULL: of what this host gives). */
-int bundle_check_committed(const struct bundle *b, const char *profile, struct err *e);
+int bundle_check_committed(const struct bundle *bundle, const char *profile, struct err *e);
 #endif

@@ -15,53 +15,56 @@ struct asked {
 	size_t count;
 };
 
-static void ask(struct asked *a, const char *prefix, const char *name)
+static void ask(struct asked *asked, const char *prefix, const char *name)
 {
 	char path[2 * PATH_MAX];
 	int len = snprintf(path, sizeof(path), "%s%s%s", prefix, *prefix ? "/" : "", name);
-	if (a->count < PATHS_MAX)
-		a->paths[a->count++] = arena_copy(&a->arena, path, (size_t)len);
+	if (asked->count < PATHS_MAX)
+		asked->paths[asked->count++] = arena_copy(&asked->arena, path, (size_t)len);
 }
 
 /* Where the bundle lies in a work tree. */
-static const char *prefix_in(const struct bundle *b, const char *work_tree)
+static const char *prefix_in(const struct bundle *bundle, const char *work_tree)
 {
-	const char *prefix = b->root + strlen(work_tree);
+	const char *prefix = bundle->root + strlen(work_tree);
 	return prefix + (*prefix == '/');
 }
 
-static void ask_bundle(struct asked *a, const struct bundle *b, const char *work_tree)
+static void ask_bundle(struct asked *asked, const struct bundle *bundle, const char *work_tree)
 {
-	const char *prefix = prefix_in(b, work_tree);
-	a->count = 0;
+	const char *prefix = prefix_in(bundle, work_tree);
+	asked->count = 0;
 	for (size_t i = 0; i < BUNDLE_FOLDERS; i++)
-		ask(a, prefix, bundle_folders[i]);
-	for (size_t i = 0; i < b->count; i++)
-		if (!strchr(b->members[i].source, '/'))
-			ask(a, prefix, b->members[i].source);
+		ask(asked, prefix, bundle_folders[i]);
+	for (size_t i = 0; i < bundle->count; i++)
+		if (!strchr(bundle->members[i].source, '/'))
+			ask(asked, prefix, bundle->members[i].source);
 }
 
 /* The member at `path`, as git names it; NULL: it is none. */
-static const struct member *member_at(const struct bundle *b, const char *prefix, const char *path)
+static const struct member *member_at(
+	const struct bundle *bundle, const char *prefix, const char *path)
 {
 	size_t len = strlen(prefix);
 	path += len + (len > 0);
-	for (size_t i = 0; i < b->count; i++)
-		if (!strcmp(b->members[i].source, path))
-			return &b->members[i];
+	for (size_t i = 0; i < bundle->count; i++)
+		if (!strcmp(bundle->members[i].source, path))
+			return &bundle->members[i];
 	return NULL;
 }
 
 /* Whether a changed file has the line ends that git makes by core.autocrlf. */
-static bool has_crlf(const struct bundle *b, const char *prefix, const struct buf *status)
+static bool has_crlf(const struct bundle *bundle, const char *prefix, const struct buf *status)
 {
 	bool found = false;
 	for (size_t at = 0; at < status->len && !found; at += strlen(status->data + at) + 1) {
 		const char *entry = status->data + at;
-		const struct member *m = entry[1] == 'M' ? member_at(b, prefix, entry + 3) : NULL;
+		const struct member *m =
+			entry[1] == 'M' ? member_at(bundle, prefix, entry + 3) : NULL;
 		AUTO_FREE char *text = NULL;
 		size_t len;
-		found = m && !bundle_read(b, m->path, &text, &len, NULL) && strstr(text, "\r\n");
+		found = m && !bundle_read(bundle, m->path, &text, &len, NULL) &&
+			strstr(text, "\r\n");
 	}
 	return found;
 }
@@ -92,55 +95,59 @@ static int refuse_changes(const struct buf *status, bool crlf, struct err *e)
 }
 
 /* Adds to `status` what the index is told not to look at, where the bundle holds it. */
-static int add_hidden(
-	const struct bundle *b, const char *prefix, const struct buf *tracked, struct buf *status)
+static int add_hidden(const struct bundle *bundle, const char *prefix, const struct buf *tracked,
+	struct buf *status)
 {
 	int failed = 0;
 	for (size_t at = 0; at < tracked->len; at += strlen(tracked->data + at) + 1) {
 		const char *entry = tracked->data + at;
 		bool hidden = islower((unsigned char)*entry) || *entry == 'S';
-		if (hidden && member_at(b, prefix, entry + 2))
+		if (hidden && member_at(bundle, prefix, entry + 2))
 			failed |= buf_add(status, "hh ", 3) ||
 				  buf_add(status, entry + 2, strlen(entry + 2) + 1);
 	}
 	return failed;
 }
 
-static int check_repo(const struct bundle *b, struct git_repo *r, bool nearest, struct err *e)
+static int check_repo(
+	const struct bundle *bundle, struct git_repo *git_repo, bool nearest, struct err *e)
 {
 	struct asked asked = {.count = 0};
 	AUTO_BUF tracked = BUF_INIT(STATUS_BYTES_MAX), status = BUF_INIT(STATUS_BYTES_MAX);
 	arena_init(&asked.arena);
-	ask_bundle(&asked, b, r->work_tree);
-	int failed = git_learn(r, e) || git_tracked(r, asked.paths, asked.count, &tracked, e);
+	ask_bundle(&asked, bundle, git_repo->work_tree);
+	int failed = git_learn(git_repo, e) ||
+		     git_tracked(git_repo, asked.paths, asked.count, &tracked, e);
 	if (!failed && (nearest || tracked.len))
-		failed = git_status(r, asked.paths, asked.count, &status, e) ||
-			 add_hidden(b, prefix_in(b, r->work_tree), &tracked, &status);
-	if (failed && git_explain(r, e))
-		err_wrap(e, "cannot tell whether the bundle is committed in %s", r->work_tree);
+		failed = git_status(git_repo, asked.paths, asked.count, &status, e) ||
+			 add_hidden(
+				 bundle, prefix_in(bundle, git_repo->work_tree), &tracked, &status);
+	if (failed && git_explain(git_repo, e))
+		err_wrap(e, "cannot tell whether the bundle is committed in %s",
+			git_repo->work_tree);
 	else if (status.len)
-		failed = refuse_changes(
-			&status, has_crlf(b, prefix_in(b, r->work_tree), &status), e);
+		failed = refuse_changes(&status,
+			has_crlf(bundle, prefix_in(bundle, git_repo->work_tree), &status), e);
 	arena_done(&asked.arena);
 	return failed;
 }
 
 /* An enclosing repository that tracks the bundle has a say too: otherwise a command that may write
  * the workspace could put a repository of its own around what it changed. */
-int bundle_check_committed(const struct bundle *b, const char *profile, struct err *e)
+int bundle_check_committed(const struct bundle *bundle, const char *profile, struct err *e)
 {
 	char at[PATH_MAX];
 	bool nearest = true;
-	if (b->form == BUNDLE_PACKED)
+	if (bundle->form == BUNDLE_PACKED)
 		return 0;
-	for (snprintf(at, sizeof(at), "%s", b->root); *at; nearest = false) {
+	for (snprintf(at, sizeof(at), "%s", bundle->root); *at; nearest = false) {
 		struct git_repo r;
 		if (git_find(at, &r, e))
 			return -1;
 		if (!r.git_dir)
 			return 0;
 		r.profile = profile;
-		int failed = check_repo(b, &r, nearest, e);
+		int failed = check_repo(bundle, &r, nearest, e);
 		snprintf(at, sizeof(at), "%s", r.work_tree);
 		*strrchr(at, '/') = '\0';
 		git_repo_done(&r);

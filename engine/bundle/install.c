@@ -31,23 +31,23 @@ static int open_parent(int root, const char *path, const char **base, struct err
 	return TAKE_FD(at);
 }
 
-static int install_member(
-	const struct bundle *b, const struct member *m, int root, bool alone, struct err *e)
+static int install_member(const struct bundle *bundle, const struct member *member, int root,
+	bool alone, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	const char *base = m->path;
-	if (bundle_read(b, m->path, &text, &len, e))
+	const char *base = member->path;
+	if (bundle_read(bundle, member->path, &text, &len, e))
 		return -1;
-	AUTO_FD int dir = open_parent(root, m->path, &base, e);
+	AUTO_FD int dir = open_parent(root, member->path, &base, e);
 	if (dir < 0)
 		return -1;
 	AUTO_FD int fd =
 		openat(dir, base, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return err_errno(e, "cannot create %s", m->path);
-	if (io_write(fd, text, len) || fchmod(fd, m->mode & 0555) || (alone && fsync(fd)))
-		return err_errno(e, "cannot write %s", m->path);
+		return err_errno(e, "cannot create %s", member->path);
+	if (io_write(fd, text, len) || fchmod(fd, member->mode & 0555) || (alone && fsync(fd)))
+		return err_errno(e, "cannot write %s", member->path);
 	return 0;
 }
 
@@ -78,18 +78,18 @@ static int seal(int dir, bool alone, struct err *e)
 		       : 0;
 }
 
-static int fill(const struct bundle *b, int root, struct err *e)
+static int fill(const struct bundle *bundle, int root, struct err *e)
 {
-	bool alone = b->count <= SYNCED_ALONE_MAX;
-	for (size_t i = 0; i < b->count; i++)
-		if (install_member(b, &b->members[i], root, alone, e))
+	bool alone = bundle->count <= SYNCED_ALONE_MAX;
+	for (size_t i = 0; i < bundle->count; i++)
+		if (install_member(bundle, &bundle->members[i], root, alone, e))
 			return -1;
 	if (seal(root, alone, e))
 		return -1;
 	return alone || !syncfs(root) ? 0 : err_errno(e, "cannot sync the bundle's copy");
 }
 
-int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct err *e)
+int bundle_install(const struct bundle *bundle, int dir_fd, const char *name, struct err *e)
 {
 	char temp[300];
 	if (snprintf(temp, sizeof(temp), ".%s.tmp", name) >= (int)sizeof(temp))
@@ -101,7 +101,7 @@ int bundle_install(const struct bundle *b, int dir_fd, const char *name, struct 
 	AUTO_FD int root = openat(dir_fd, temp, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (root < 0)
 		return err_errno(e, "cannot open %s", temp);
-	int failed = fill(b, root, e);
+	int failed = fill(bundle, root, e);
 	/* A directory takes the place of no file, and of no directory that holds something;
 	 * RENAME_NOREPLACE is not to be had on NFS and most of FUSE. */
 	if (!failed && renameat(dir_fd, temp, dir_fd, name))

@@ -1,4 +1,4 @@
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 
 #include "base/path.h"
 #include "base/utf8.h"
@@ -17,11 +17,11 @@ const char *intake_shown(const struct intake *in, const char *path)
 	return arena_copy(&in->findings->arena, out.data, out.len);
 }
 
-static void remember_refused(struct bundle *b, const char *path)
+static void remember_refused(struct bundle *bundle, const char *path)
 {
-	struct refused *r = arena_alloc(&b->arena, sizeof(*r));
-	*r = (struct refused){arena_copy(&b->arena, path, strlen(path)), b->refused};
-	b->refused = r;
+	struct refused *r = arena_alloc(&bundle->arena, sizeof(*r));
+	*r = (struct refused){arena_copy(&bundle->arena, path, strlen(path)), bundle->refused};
+	bundle->refused = r;
 }
 
 void intake_refuse(struct intake *in, enum rule rule, const char *path, const char *format, ...)
@@ -129,7 +129,7 @@ bool intake_limits(struct intake *in, const char *path, uint64_t bytes)
 	return false;
 }
 
-void intake_add(struct intake *in, const struct member *m)
+void intake_add(struct intake *in, const struct member *member)
 {
 	struct bundle *b = in->bundle;
 	if (b->count == b->room) {
@@ -141,10 +141,10 @@ void intake_add(struct intake *in, const struct member *m)
 		b->room = room;
 	}
 	struct member *kept = &b->members[b->count++];
-	*kept = *m;
-	kept->path = arena_copy(&b->arena, m->path, strlen(m->path));
-	kept->source = arena_copy(&b->arena, m->source, strlen(m->source));
-	b->bytes += m->size;
+	*kept = *member;
+	kept->path = arena_copy(&b->arena, member->path, strlen(member->path));
+	kept->source = arena_copy(&b->arena, member->source, strlen(member->source));
+	b->bytes += member->size;
 }
 
 /* --- the end: what can only be seen when all members are there -------------------------------- */
@@ -174,10 +174,10 @@ static uint32_t fold(uint32_t c)
 }
 
 /* Folding keeps every length within the UTF-8 of these ranges. */
-static const char *fold_text(struct arena *a, const char *text)
+static const char *fold_text(struct arena *arena, const char *text)
 {
 	size_t len = strlen(text);
-	char *out = arena_copy(a, text, len);
+	char *out = arena_copy(arena, text, len);
 	for (size_t i = 0; i < len;) {
 		uint32_t code;
 		char bytes[4];
@@ -199,10 +199,10 @@ static int prefix_order(const void *left, const void *right)
 	return strncmp(a->path, b->path, a->len);
 }
 
-static size_t prefixes_of(struct arena *a, const char *path, struct prefix *out)
+static size_t prefixes_of(struct arena *arena, const char *path, struct prefix *out)
 {
 	size_t count = 0;
-	const char *folded = fold_text(a, path);
+	const char *folded = fold_text(arena, path);
 	for (size_t i = 0;; i++) {
 		if (path[i] && path[i] != '/')
 			continue;
@@ -280,20 +280,20 @@ static void find_machine(struct intake *in)
 			".toml)");
 }
 
-static void compute_digest(struct bundle *b)
+static void compute_digest(struct bundle *bundle)
 {
 	struct sha256 s;
 	sha256_init(&s);
-	for (size_t i = 0; i < b->count; i++) {
+	for (size_t i = 0; i < bundle->count; i++) {
 		char tail[64 + SHA256_HEX];
-		const struct member *m = &b->members[i];
+		const struct member *m = &bundle->members[i];
 		int len = snprintf(tail, sizeof(tail), "\n%04o %zu %s\n", (unsigned)m->mode,
 			m->size, m->sha256);
 		sha256_add(&s, m->path, strlen(m->path));
 		sha256_add(&s, tail, (size_t)len);
 	}
-	memcpy(b->digest, "sha256:", 7);
-	sha256_end_hex(&s, b->digest + 7);
+	memcpy(bundle->digest, "sha256:", 7);
+	sha256_end_hex(&s, bundle->digest + 7);
 }
 
 void intake_end(struct intake *in)

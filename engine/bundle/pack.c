@@ -1,4 +1,4 @@
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 #include "bundle/libarchive.h"
 
 #include "base/io.h"
@@ -7,31 +7,32 @@
 enum { PACKED_BYTES_MAX = 2 * BUNDLE_BYTES_MAX };
 
 /* libarchive's writer calls it with each finished block. */
-static la_ssize_t keep(struct archive *a, void *out, const void *bytes, size_t len)
+static la_ssize_t keep(struct archive *archive, void *out, const void *bytes, size_t len)
 {
 	if (!buf_add(out, bytes, len))
 		return (la_ssize_t)len;
-	libarchive.set_error(a, ENOMEM, "the packed bundle is too large");
+	libarchive.set_error(archive, ENOMEM, "the packed bundle is too large");
 	return -1;
 }
 
 static int put_member(
-	struct buf *tar, const struct bundle *b, const struct member *m, struct err *e)
+	struct buf *tar, const struct bundle *bundle, const struct member *member, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (bundle_read(b, m->path, &text, &len, e))
+	if (bundle_read(bundle, member->path, &text, &len, e))
 		return -1;
-	return tar_put(tar, m, text, len) ? err_set(e, "cannot pack %s", m->path) : 0;
+	return tar_put(tar, member, text, len) ? err_set(e, "cannot pack %s", member->path) : 0;
 }
 
 /* The machine file comes first, so that a reader knows after a few bytes what it holds. */
-static int put_members(struct buf *tar, const struct bundle *b, struct err *e)
+static int put_members(struct buf *tar, const struct bundle *bundle, struct err *e)
 {
-	if (put_member(tar, b, b->machine, e))
+	if (put_member(tar, bundle, bundle->machine, e))
 		return -1;
-	for (size_t i = 0; i < b->count; i++)
-		if (&b->members[i] != b->machine && put_member(tar, b, &b->members[i], e))
+	for (size_t i = 0; i < bundle->count; i++)
+		if (&bundle->members[i] != bundle->machine &&
+			put_member(tar, bundle, &bundle->members[i], e))
 			return -1;
 	return tar_end(tar) ? err_set(e, "cannot pack: the bundle is too large") : 0;
 }
@@ -57,10 +58,10 @@ static int compress(const struct buf *tar, struct buf *out, struct err *e)
 	return failed ? -1 : 0;
 }
 
-int bundle_pack(const struct bundle *b, const char *path, struct err *e)
+int bundle_pack(const struct bundle *bundle, const char *path, struct err *e)
 {
 	AUTO_BUF tar = BUF_INIT(PACKED_BYTES_MAX), packed = BUF_INIT(PACKED_BYTES_MAX);
-	if (libarchive_load(e) || put_members(&tar, b, e) || compress(&tar, &packed, e))
+	if (libarchive_load(e) || put_members(&tar, bundle, e) || compress(&tar, &packed, e))
 		return -1;
 	return io_publish_file(path, packed.data, packed.len, e);
 }

@@ -9,12 +9,12 @@
 enum { SIGN_BYTES_MAX = 64 * 1024, SIGN_DEADLINE_MS = 120000, SIGN_ENV_MAX = 8 };
 
 /* "NAME.asm.sig" */
-static void signature_path(const struct bundle *b, char out[PATH_MAX])
+static void signature_path(const struct bundle *bundle, char out[PATH_MAX])
 {
-	size_t len = strlen(b->named);
-	while (len > 1 && b->named[len - 1] == '/')
+	size_t len = strlen(bundle->named);
+	while (len > 1 && bundle->named[len - 1] == '/')
 		len--;
-	snprintf(out, PATH_MAX, "%.*s.sig", (int)len, b->named);
+	snprintf(out, PATH_MAX, "%.*s.sig", (int)len, bundle->named);
 }
 
 /* What a passphrase prompt and an agent need, and nothing else. */
@@ -38,12 +38,13 @@ static void build_env(char *env[SIGN_ENV_MAX + 1], char storage[SIGN_ENV_MAX][PA
 }
 
 /* ssh-keygen with the digest on its standard input. */
-static int keygen(const struct bundle *b, const char *const *args, struct buf *out, struct err *e)
+static int keygen(
+	const struct bundle *bundle, const char *const *args, struct buf *out, struct err *e)
 {
 	char storage[SIGN_ENV_MAX][PATH_MAX], *env[SIGN_ENV_MAX + 1], *argv[16];
 	size_t n = 0;
 	AUTO_BUF words = BUF_INIT(4096);
-	AUTO_FD int in = io_memory_file("the digest", b->digest, strlen(b->digest), e);
+	AUTO_FD int in = io_memory_file("the digest", bundle->digest, strlen(bundle->digest), e);
 	if (in < 0)
 		return -1;
 	argv[n++] = (char *)(uintptr_t) "/usr/bin/ssh-keygen";
@@ -70,33 +71,33 @@ static int check_file(const char *path, struct err *e)
 		       : 0;
 }
 
-int sign_write(const struct bundle *b, const char *key_file, struct err *e)
+int sign_write(const struct bundle *bundle, const char *key_file, struct err *e)
 {
 	char path[PATH_MAX];
 	const char *const args[] = {"-Y", "sign", "-n", "agent6-bundle", "-f", key_file, NULL};
 	AUTO_BUF signature = BUF_INIT(SIGN_BYTES_MAX);
-	if (check_file(key_file, e) || keygen(b, args, &signature, e))
+	if (check_file(key_file, e) || keygen(bundle, args, &signature, e))
 		return -1;
 	/* It exits 0 as well where nobody took what it printed. */
 	if (!signature.len || !strstr(signature.data, "\n-----END SSH SIGNATURE-----\n"))
 		return err_set(e, "ssh-keygen did not print a whole signature");
-	signature_path(b, path);
+	signature_path(bundle, path);
 	return io_publish_file(path, signature.data, signature.len, e);
 }
 
-bool sign_exists(const struct bundle *b)
+bool sign_exists(const struct bundle *bundle)
 {
 	char path[PATH_MAX];
-	signature_path(b, path);
+	signature_path(bundle, path);
 	return !access(path, R_OK);
 }
 
-int sign_verify(const struct bundle *b, const char *allowed_signers,
+int sign_verify(const struct bundle *bundle, const char *allowed_signers,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e)
 {
 	char path[PATH_MAX];
 	AUTO_BUF found = BUF_INIT(SIGN_BYTES_MAX), verdict = BUF_INIT(SIGN_BYTES_MAX);
-	signature_path(b, path);
+	signature_path(bundle, path);
 	if (access(path, R_OK))
 		return err_errno(
 			e, "the bundle is not signed (`agent6 machine sign` does it): %s", path);
@@ -107,7 +108,7 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 			e, "cannot read %s, which says whose signatures count", allowed_signers);
 	const char *const find[] = {
 		"-Y", "find-principals", "-s", path, "-f", allowed_signers, NULL};
-	if (keygen(b, find, &found, e)) {
+	if (keygen(bundle, find, &found, e)) {
 		bool bare = strstr(e->text, "invalid key") != NULL; /* a line without its name */
 		return err_wrap(e, "%s is by nobody whom %s accepts%s", path, allowed_signers,
 			bare ? ", whose lines are NAME KEY, as `ada@example.org ssh-ed25519 "
@@ -118,7 +119,7 @@ int sign_verify(const struct bundle *b, const char *allowed_signers,
 		found.data);
 	const char *const verify[] = {"-Y", "verify", "-n", "agent6-bundle", "-I", principal, "-s",
 		path, "-f", allowed_signers, NULL};
-	return keygen(b, verify, &verdict, e)
+	return keygen(bundle, verify, &verdict, e)
 		       ? err_wrap(e, "%s does not vouch for this bundle", path)
 		       : 0;
 }

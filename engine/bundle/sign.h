@@ -13,11 +13,11 @@ enum { SIGN_PRINCIPAL_BYTES = 256 };
 
 /* Signs with the private key (or the public key of one that an ssh-agent holds) in `key_file` and
  * writes the signature. ssh-keygen may ask for a passphrase on the terminal. */
-int sign_write(const struct bundle *b, const char *key_file, struct err *e);
+int sign_write(const struct bundle *bundle, const char *key_file, struct err *e);
 /* Verifies the signature beside the bundle against `allowed_signers` (ssh-keygen(1), ALLOWED
  * SIGNERS); `principal` receives who signed. -1: it is missing or not valid. */
-int sign_verify(const struct bundle *b, const char *allowed_signers,
+int sign_verify(const struct bundle *bundle, const char *allowed_signers,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e);
 /* Whether a signature lies beside it. */
-bool sign_exists(const struct bundle *b);
+bool sign_exists(const struct bundle *bundle);
 #endif

@@ -1,4 +1,4 @@
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 
 #include <limits.h>
 #include <string.h>
@@ -69,20 +69,20 @@ static size_t read_record(const char *text, size_t len, struct record *out)
 	return total;
 }
 
-static bool is_key(const struct record *r, const char *key)
+static bool is_key(const struct record *record, const char *key)
 {
-	return r->key_len == strlen(key) && !memcmp(r->key, key, r->key_len);
+	return record->key_len == strlen(key) && !memcmp(record->key, key, record->key_len);
 }
 
 /* Names, owners and times. What other records say of a member, as its size, its holes or another
  * name, is understood by some readers only. */
-static bool record_allowed(const struct record *r)
+static bool record_allowed(const struct record *record)
 {
 	static const char *const keys[] = {"path", "uid", "gid", "uname", "gname", "atime", "ctime",
 		"mtime", "comment", "LIBARCHIVE.creationtime"};
 	for (size_t i = 0; i < ARRAY_LEN(keys); i++)
-		if (is_key(r, keys[i]))
-			return !memchr(r->value, 0, r->value_len);
+		if (is_key(record, keys[i]))
+			return !memchr(record->value, 0, record->value_len);
 	return false;
 }
 
@@ -113,14 +113,15 @@ static const char *records_header_problem(const struct tar *tar, size_t entry, s
 
 /* NULL: the header at `at`, one of the entry that begins at `entry`, is of a plain file, a
  * directory or records. */
-static const char *header_problem(struct arena *a, const struct tar *tar, size_t entry, size_t at)
+static const char *header_problem(
+	struct arena *arena, const struct tar *tar, size_t entry, size_t at)
 {
 	const char *h = tar->bytes + at, *name;
 	switch (h[TYPE_AT]) {
 	case '\0':
 	case '0':
 	case '5': /* old tars mark a directory by its name alone */
-		name = tar_name(a, tar, entry);
+		name = tar_name(arena, tar, entry);
 		return header_size(
 			       h) && (h[TYPE_AT] == '5' || (*name && name[strlen(name) - 1] == '/'))
 			       ? "the entry is a directory that holds bytes"
@@ -184,16 +185,16 @@ static const char *pax_path(const char *records, size_t len, size_t *path_len)
 	return found;
 }
 
-static char *header_name(struct arena *a, const char *h)
+static char *header_name(struct arena *arena, const char *h)
 {
 	char path[PREFIX_BYTES + NAME_BYTES + 2] = "";
 	bool prefixed = !memcmp(h + MAGIC_AT, "ustar", 6) && h[PREFIX_AT];
 	snprintf(path, sizeof(path), "%.*s%s%.*s", prefixed ? PREFIX_BYTES : 0, h + PREFIX_AT,
 		prefixed ? "/" : "", NAME_BYTES, h);
-	return arena_copy(a, path, strlen(path));
+	return arena_copy(arena, path, strlen(path));
 }
 
-char *tar_name(struct arena *a, const struct tar *tar, size_t at)
+char *tar_name(struct arena *arena, const struct tar *tar, size_t at)
 {
 	const char *found = NULL;
 	size_t found_len = 0;
@@ -201,7 +202,7 @@ char *tar_name(struct arena *a, const struct tar *tar, size_t at)
 		const char *h = tar->bytes + at;
 		int64_t size = header_size(h);
 		if (size < 0 || (uint64_t)size > tar->len - at - TAR_BLOCK)
-			return arena_copy(a, "", 0);
+			return arena_copy(arena, "", 0);
 		size_t len;
 		const char *path = pax_path(h + TAR_BLOCK, (size_t)size, &len);
 		if (path) {
@@ -211,8 +212,9 @@ char *tar_name(struct arena *a, const struct tar *tar, size_t at)
 		at = next_header(tar, at);
 	}
 	if (found)
-		return arena_copy(a, found, found_len);
-	return at + TAR_BLOCK <= tar->len ? header_name(a, tar->bytes + at) : arena_copy(a, "", 0);
+		return arena_copy(arena, found, found_len);
+	return at + TAR_BLOCK <= tar->len ? header_name(arena, tar->bytes + at)
+					  : arena_copy(arena, "", 0);
 }
 
 /* --- writing ---------------------------------------------------------------------------------- */
@@ -263,10 +265,10 @@ static int put_name(struct buf *out, const char *path)
 	       put_padded(out, record, (size_t)n);
 }
 
-int tar_put(struct buf *out, const struct member *m, const char *bytes, size_t len)
+int tar_put(struct buf *out, const struct member *member, const char *bytes, size_t len)
 {
-	return put_name(out, m->path) || put_header(out, m->path, m->mode, len, '0') ||
-	       put_padded(out, bytes, len);
+	return put_name(out, member->path) ||
+	       put_header(out, member->path, member->mode, len, '0') || put_padded(out, bytes, len);
 }
 
 int tar_end(struct buf *out)

@@ -1,4 +1,4 @@
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 #include "bundle/libarchive.h"
 
 #include <locale.h>
@@ -16,9 +16,9 @@ enum {
 	PACKED_CHUNK = 65536
 };
 
-static void reader_free(struct archive **a)
+static void reader_free(struct archive **archive)
 {
-	libarchive.read_free(*a);
+	libarchive.read_free(*archive);
 }
 #define AUTO_READER __attribute__((cleanup(reader_free))) struct archive
 
@@ -27,11 +27,11 @@ struct charset {
 	locale_t utf8, before;
 };
 
-static void charset_done(struct charset *c)
+static void charset_done(struct charset *charset)
 {
-	if (c->utf8) {
-		uselocale(c->before);
-		freelocale(c->utf8);
+	if (charset->utf8) {
+		uselocale(charset->before);
+		freelocale(charset->utf8);
 	}
 }
 
@@ -43,16 +43,16 @@ static struct charset charset_utf8(void)
 	return c;
 }
 
-static void refuse_archive(struct intake *in, struct archive *a, const char *what)
+static void refuse_archive(struct intake *in, struct archive *archive, const char *what)
 {
-	const char *cause = libarchive.error_string(a);
+	const char *cause = libarchive.error_string(archive);
 	intake_refuse(in, RULE_BUNDLE_ARCHIVE, "", "%s%s%s", what, cause ? ": " : "",
 		cause ? intake_shown(in, cause) : "");
 	in->full = true;
 }
 
 /* Reads the raw stream to its end. False: refused, a finding says why. */
-static bool inflate(struct intake *in, struct archive *a, struct tar *out)
+static bool inflate(struct intake *in, struct archive *archive, struct tar *out)
 {
 	for (size_t room = 0;;) {
 		if (out->len == room) {
@@ -63,9 +63,9 @@ static bool inflate(struct intake *in, struct archive *a, struct tar *out)
 				       false;
 			out->bytes = grown;
 		}
-		ssize_t n = libarchive.read_data(a, out->bytes + out->len, room - out->len);
+		ssize_t n = libarchive.read_data(archive, out->bytes + out->len, room - out->len);
 		if (n < 0)
-			return refuse_archive(in, a, "the compressed data is damaged"), false;
+			return refuse_archive(in, archive, "the compressed data is damaged"), false;
 		if (!n)
 			return true;
 		out->len += (size_t)n;
@@ -101,24 +101,24 @@ static const char *entry_problem(struct archive_entry *entry)
 							    : "no member lies in this directory";
 }
 
-static bool take_bytes(struct intake *in, struct archive *a, struct member *m)
+static bool take_bytes(struct intake *in, struct archive *archive, struct member *member)
 {
-	m->bytes = malloc(m->size + 1);
-	if (!m->bytes)
-		return intake_refuse(in, RULE_BUNDLE_ARCHIVE, m->path, "out of memory"), false;
+	member->bytes = malloc(member->size + 1);
+	if (!member->bytes)
+		return intake_refuse(in, RULE_BUNDLE_ARCHIVE, member->path, "out of memory"), false;
 	size_t len = 0;
-	while (len < m->size) {
-		ssize_t n = libarchive.read_data(a, m->bytes + len, m->size - len);
+	while (len < member->size) {
+		ssize_t n = libarchive.read_data(archive, member->bytes + len, member->size - len);
 		if (n <= 0)
 			break;
 		len += (size_t)n;
 	}
-	m->bytes[len] = '\0';
-	if (len < m->size) {
-		free(m->bytes);
-		return refuse_archive(in, a, "the archive is truncated"), false;
+	member->bytes[len] = '\0';
+	if (len < member->size) {
+		free(member->bytes);
+		return refuse_archive(in, archive, "the archive is truncated"), false;
 	}
-	sha256_hex(m->bytes, m->size, m->sha256);
+	sha256_hex(member->bytes, member->size, member->sha256);
 	return true;
 }
 
@@ -133,9 +133,11 @@ static bool is_member_directory(struct archive_entry *entry, const char *path)
 
 /* As it is written: libarchive composes what is decomposed, which would be another member. A
  * directory's trailing slash is not part of its name. */
-static char *entry_path(struct intake *in, const struct tar *tar, struct archive *a, bool directory)
+static char *entry_path(
+	struct intake *in, const struct tar *tar, struct archive *archive, bool directory)
 {
-	char *path = tar_name(&in->bundle->arena, tar, (size_t)libarchive.read_header_position(a));
+	char *path =
+		tar_name(&in->bundle->arena, tar, (size_t)libarchive.read_header_position(archive));
 	size_t len = strlen(path);
 	if (directory && len && path[len - 1] == '/')
 		path[len - 1] = '\0';
@@ -143,7 +145,7 @@ static char *entry_path(struct intake *in, const struct tar *tar, struct archive
 }
 
 static void take_entry(
-	struct intake *in, struct archive *a, struct archive_entry *entry, const char *path)
+	struct intake *in, struct archive *archive, struct archive_entry *entry, const char *path)
 {
 	if (!intake_path(in, path) || is_member_directory(entry, path))
 		return;
@@ -161,7 +163,7 @@ static void take_entry(
 		.mode = libarchive.entry_mode(entry) & S_IXUSR ? 0755 : 0644,
 		.size = (size_t)libarchive.entry_size(entry)};
 	if (intake_limits(in, path, (uint64_t)libarchive.entry_size(entry)) &&
-		take_bytes(in, a, &m))
+		take_bytes(in, archive, &m))
 		intake_add(in, &m);
 }
 

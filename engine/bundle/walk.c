@@ -1,4 +1,4 @@
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 
 #include "base/beneath.h"
 #include "base/io.h"
@@ -26,7 +26,7 @@ static const char *special_kind(mode_t mode)
 				: "not a file or directory";
 }
 
-static bool hash_file(int fd, struct member *m)
+static bool hash_file(int fd, struct member *member)
 {
 	struct sha256 s;
 	char chunk[65536];
@@ -36,18 +36,18 @@ static bool hash_file(int fd, struct member *m)
 		ssize_t n = read(fd, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n < 0 || total > m->size)
+		if (n < 0 || total > member->size)
 			return false;
 		if (!n)
 			break;
 		sha256_add(&s, chunk, (size_t)n);
 		/* A machine file is read next in any case: what was hashed is what is read. */
-		if (m->bytes && total + (size_t)n <= m->size)
-			memcpy(m->bytes + total, chunk, (size_t)n);
+		if (member->bytes && total + (size_t)n <= member->size)
+			memcpy(member->bytes + total, chunk, (size_t)n);
 		total += (size_t)n;
 	}
-	sha256_end_hex(&s, m->sha256);
-	return total == m->size;
+	sha256_end_hex(&s, member->sha256);
+	return total == member->size;
 }
 
 /* `member`: its path in the bundle, which for a loose machine file is not where it lies. */
@@ -223,10 +223,10 @@ static void walk_entry(struct intake *in, const char *path, const struct level *
 }
 
 /* A folder, or README and LICENSE files; of the other kind, such a name is the repository's own. */
-static bool is_ours(const struct bundle *b, const char *name)
+static bool is_ours(const struct bundle *bundle, const char *name)
 {
 	struct stat st;
-	if (fstatat(b->root_fd, name, &st, AT_SYMLINK_NOFOLLOW))
+	if (fstatat(bundle->root_fd, name, &st, AT_SYMLINK_NOFOLLOW))
 		return false;
 	if (is_folder(name))
 		return S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode);

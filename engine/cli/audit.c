@@ -18,15 +18,16 @@ struct filter {
 	bool json, quiet;
 };
 
-static bool wanted(const struct filter *f, const json_t *fields)
+static bool wanted(const struct filter *filter, const json_t *fields)
 {
 	const char *ts = json_get_text(fields, "ts");
 	int64_t at_us;
-	if (f->type && strcmp(f->type, json_get_text(fields, "t")) != 0)
+	if (filter->type && strcmp(filter->type, json_get_text(fields, "t")) != 0)
 		return false;
-	if (f->id && strcmp(f->id, json_get_text(fields, "id")) != 0)
+	if (filter->id && strcmp(filter->id, json_get_text(fields, "id")) != 0)
 		return false;
-	return !f->since_us || clock_parse(ts, strlen(ts), &at_us) || at_us >= f->since_us;
+	return !filter->since_us || clock_parse(ts, strlen(ts), &at_us) ||
+	       at_us >= filter->since_us;
 }
 
 static void add_member(struct buf *line, const json_t *fields, const char *key)
@@ -106,54 +107,54 @@ static int parse_since(const char *text, int64_t *out, struct err *e)
 	return 0;
 }
 
-static int read_options(const struct call *c, struct filter *f, struct err *e)
+static int read_options(const struct call *call, struct filter *filter, struct err *e)
 {
-	const char *since = call_value(c, "since");
-	*f = (struct filter){.type = call_value(c, "type"),
-		.id = call_value(c, "id"),
-		.json = call_has(c, "json"),
-		.quiet = call_has(c, "verify")};
-	if (f->type && audit_type_find(f->type) == AUDIT_TYPE_COUNT)
-		return err_set(e, "--type %s: the types are" TYPE_NAMES, f->type);
-	return since ? parse_since(since, &f->since_us, e) : 0;
+	const char *since = call_value(call, "since");
+	*filter = (struct filter){.type = call_value(call, "type"),
+		.id = call_value(call, "id"),
+		.json = call_has(call, "json"),
+		.quiet = call_has(call, "verify")};
+	if (filter->type && audit_type_find(filter->type) == AUDIT_TYPE_COUNT)
+		return err_set(e, "--type %s: the types are" TYPE_NAMES, filter->type);
+	return since ? parse_since(since, &filter->since_us, e) : 0;
 }
 
-static int show(const struct setup *s, struct filter *f)
+static int show(const struct setup *setup, struct filter *filter)
 {
 	char path[PATH_MAX];
 	struct audit a;
 	struct err e = ERR_NONE;
-	struct audit_reader r = {.line = on_line, .ctx = f};
-	audit_path(s->config, path);
+	struct audit_reader r = {.line = on_line, .ctx = filter};
+	audit_path(setup->config, path);
 	bool none = audit_open(path, &a, &e);
 	if (none && e.number != ENOENT)
 		return verb_fail(EXIT_REFUSED, &e);
 	int failed = !none && audit_read(&a, &r, &e);
 	if (!none)
 		audit_done(&a);
-	if (f->quiet && f->json)
+	if (filter->quiet && filter->json)
 		printf("{\"files\":%" PRIu64 ",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r.files,
 			r.lines, failed ? "false" : "true");
 	if (failed)
 		return verb_fail(EXIT_DAMAGED, &e);
 	if (r.torn_bytes)
 		text_complain("the last line is unfinished (%" PRId64 " bytes)", r.torn_bytes);
-	if (f->quiet && !f->json)
+	if (filter->quiet && !filter->json)
 		printf("%s: lines %" PRIu64 ", files %" PRIu64 ", the chain is whole\n", path,
 			r.lines, r.files);
-	else if (!f->quiet && !r.lines)
+	else if (!filter->quiet && !r.lines)
 		text_complain("%s: nothing was recorded yet", path);
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct setup s;
 	struct filter f;
 	struct err e = ERR_NONE;
-	if (read_options(c, &f, &e))
+	if (read_options(call, &f, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	if (setup_read(&s, c))
+	if (setup_read(&s, call))
 		return EXIT_REFUSED;
 	int code = show(&s, &f);
 	setup_done(&s);

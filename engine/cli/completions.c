@@ -49,22 +49,22 @@ static void bash_group(const char *word, int len)
 	puts("\" ;;");
 }
 
-static void print_options(const struct verb *v)
+static void print_options(const struct verb *verb)
 {
-	for (const struct verb_option *o = v->options; o && o->name; o++)
+	for (const struct verb_option *o = verb->options; o && o->name; o++)
 		printf("--%s ", o->name);
 	fputs("--help", stdout);
 }
 
-static void print_choices(const struct verb_option *o)
+static void print_choices(const struct verb_option *option)
 {
-	for (const char *p = o->value; *p; p++)
+	for (const char *p = option->value; *p; p++)
 		putchar(*p == '|' ? ' ' : *p);
 }
 
-static bool has_choices(const struct verb_option *o)
+static bool has_choices(const struct verb_option *option)
 {
-	return o->value && strchr(o->value, '|');
+	return option->value && strchr(option->value, '|');
 }
 
 /* A command that prints what may stand for `metavariable`, in the syntax of all three shells. NULL:
@@ -157,10 +157,10 @@ static void bash(void)
 	     "complete -o filenames -F _agent6 agent6");
 }
 
-static void zsh_verb(const struct verb *v)
+static void zsh_verb(const struct verb *verb)
 {
-	printf("\t\"%s \"*) options=(", v->path);
-	for (const struct verb_option *o = v->options; o && o->name; o++)
+	printf("\t\"%s \"*) options=(", verb->path);
+	for (const struct verb_option *o = verb->options; o && o->name; o++)
 		printf("'--%s' ", o->name);
 	puts("'--help') ;;");
 }
@@ -215,35 +215,35 @@ static void fish_text(const char *text)
 	puts("'");
 }
 
-static void fish_option(const struct verb *v, const struct verb_option *o)
+static void fish_option(const struct verb *verb, const struct verb_option *option)
 {
-	printf("complete -c agent6 -n '__agent6_begins %s' -l %s%s", v->path, o->name,
-		strcmp(o->name, "output") ? "" : " -s o");
-	if (has_choices(o)) {
+	printf("complete -c agent6 -n '__agent6_begins %s' -l %s%s", verb->path, option->name,
+		strcmp(option->name, "output") ? "" : " -s o");
+	if (has_choices(option)) {
 		fputs(" -x -a '", stdout);
-		print_choices(o);
+		print_choices(option);
 		putchar('\'');
-	} else if (source(o->value)) {
-		printf(" -x -a '(%s)'", source(o->value));
-	} else if (o->value) {
+	} else if (source(option->value)) {
+		printf(" -x -a '(%s)'", source(option->value));
+	} else if (option->value) {
 		fputs(" -r -F", stdout);
 	}
-	fish_text(o->summary);
+	fish_text(option->summary);
 }
 
-static void fish_verb(const struct verb *v)
+static void fish_verb(const struct verb *verb)
 {
-	int len = first_word(v->path);
-	if (v->path[len]) {
-		printf("complete -c agent6 -n '__agent6_is %.*s' -f -a %s", len, v->path,
-			v->path + len + 1);
-		fish_text(v->summary);
+	int len = first_word(verb->path);
+	if (verb->path[len]) {
+		printf("complete -c agent6 -n '__agent6_is %.*s' -f -a %s", len, verb->path,
+			verb->path + len + 1);
+		fish_text(verb->summary);
 	}
-	if (source(v->arguments))
-		printf("complete -c agent6 -n '__agent6_begins %s' -f -a '(%s)'\n", v->path,
-			source(v->arguments));
-	for (const struct verb_option *o = v->options; o && o->name; o++)
-		fish_option(v, o);
+	if (source(verb->arguments))
+		printf("complete -c agent6 -n '__agent6_begins %s' -f -a '(%s)'\n", verb->path,
+			source(verb->arguments));
+	for (const struct verb_option *o = verb->options; o && o->name; o++)
+		fish_option(verb, o);
 }
 
 static void fish(void)
@@ -269,14 +269,14 @@ static void fish(void)
 		fish_verb(all[i]);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	static const struct {
 		const char *name;
 		void (*print)(void);
 	} shells[] = {{"bash", bash}, {"zsh", zsh}, {"fish", fish}};
 	for (size_t i = 0; i < ARRAY_LEN(shells); i++)
-		if (!strcmp(c->arguments[0], shells[i].name)) {
+		if (!strcmp(call->arguments[0], shells[i].name)) {
 			shells[i].print();
 			return EXIT_OK;
 		}

@@ -104,98 +104,99 @@ struct question {
 };
 
 /* A person is asked again, and told why. */
-static int answer(
-	const struct call *c, const struct question *q, char out[ANSWER_BYTES], struct err *e)
+static int answer(const struct call *call, const struct question *question, char out[ANSWER_BYTES],
+	struct err *e)
 {
-	const char *given = call_value(c, q->option), *fault;
+	const char *given = call_value(call, question->option), *fault;
 	if (given)
 		snprintf(out, ANSWER_BYTES, "%s", given);
 	for (;;) {
-		if (!given && ask(q->text, q->otherwise, out, false, e))
+		if (!given && ask(question->text, question->otherwise, out, false, e))
 			return -1;
-		fault = q->fault(out);
+		fault = question->fault(out);
 		if (!fault || given || !isatty(STDIN_FILENO))
 			return fault ? err_set(e, "%s", fault) : 0;
 		text_complain("%s", fault);
 	}
 }
 
-static int ask_all(const struct call *c, struct answers *a, struct err *e)
+static int ask_all(const struct call *call, struct answers *answers, struct err *e)
 {
 	const struct question name = {"name", "Name of the provider", "anthropic", name_fault};
-	if (answer(c, &name, a->name, e))
+	if (answer(call, &name, answers->name, e))
 		return -1;
 	const struct question format = {"format", "API format, anthropic or openai",
-		strcmp(a->name, "anthropic") ? "openai" : "anthropic", format_fault};
-	if (answer(c, &format, a->format, e))
+		strcmp(answers->name, "anthropic") ? "openai" : "anthropic", format_fault};
+	if (answer(call, &format, answers->format, e))
 		return -1;
 	const struct question url = {"base-url", "Base URL",
-		strcmp(a->format, "anthropic") ? "https://api.openai.com/v1"
-					       : "https://api.anthropic.com",
+		strcmp(answers->format, "anthropic") ? "https://api.openai.com/v1"
+						     : "https://api.anthropic.com",
 		url_fault};
 	const struct question model = {"model", "Model for agent states", "", model_fault};
-	if (answer(c, &url, a->url, e) || answer(c, &model, a->model, e))
+	if (answer(call, &url, answers->url, e) || answer(call, &model, answers->model, e))
 		return -1;
-	if (ask("API key, not shown; empty for none", "", a->key, true, e))
+	if (ask("API key, not shown; empty for none", "", answers->key, true, e))
 		return -1;
-	return config_check_key(a->name, a->key, e);
+	return config_check_key(answers->name, answers->key, e);
 }
 
 /* Double-quoted YAML is a superset of a JSON string. */
-static int set_text(struct operator_file *f, const char *key, const char *value, struct err *e)
+static int set_text(struct operator_file *file, const char *key, const char *value, struct err *e)
 {
 	json_auto_t *text = json_string(value);
 	AUTO_FREE char *quoted = text ? json_text(text) : NULL;
-	return quoted ? operator_file_set(f, key, quoted, e) : err_set(e, "%s is not UTF-8", key);
+	return quoted ? operator_file_set(file, key, quoted, e)
+		      : err_set(e, "%s is not UTF-8", key);
 }
 
 /* A server of one's own: on this host, or at least without TLS. */
-static bool is_plain(const struct answers *a)
+static bool is_plain(const struct answers *answers)
 {
-	return !strncmp(a->url, "http://", 7);
+	return !strncmp(answers->url, "http://", 7);
 }
 
-static int set_provider(struct operator_file *f, const struct answers *a, struct err *e)
+static int set_provider(struct operator_file *file, const struct answers *answers, struct err *e)
 {
 	char key[ANSWER_BYTES + 64];
-	snprintf(key, sizeof(key), "providers.%s.api_format", a->name);
-	if (set_text(f, key, a->format, e))
+	snprintf(key, sizeof(key), "providers.%s.api_format", answers->name);
+	if (set_text(file, key, answers->format, e))
 		return -1;
-	snprintf(key, sizeof(key), "providers.%s.base_url", a->name);
-	if (set_text(f, key, a->url, e))
+	snprintf(key, sizeof(key), "providers.%s.base_url", answers->name);
+	if (set_text(file, key, answers->url, e))
 		return -1;
-	snprintf(key, sizeof(key), "providers.%s.auth", a->name);
-	if (!*a->key && is_plain(a) && set_text(f, key, "none", e))
+	snprintf(key, sizeof(key), "providers.%s.auth", answers->name);
+	if (!*answers->key && is_plain(answers) && set_text(file, key, "none", e))
 		return -1;
-	return set_text(f, "models.worker.provider", a->name, e) ||
-			       set_text(f, "models.worker.model", a->model, e)
+	return set_text(file, "models.worker.provider", answers->name, e) ||
+			       set_text(file, "models.worker.model", answers->model, e)
 		       ? -1
 		       : 0;
 }
 
-static int set_key(const struct answers *a, const char *dir, struct err *e)
+static int set_key(const struct answers *answers, const char *dir, struct err *e)
 {
 	struct operator_file secrets;
 	char key[ANSWER_BYTES + 64];
-	if (!*a->key)
+	if (!*answers->key)
 		return 0;
-	snprintf(key, sizeof(key), "providers.%s", a->name);
+	snprintf(key, sizeof(key), "providers.%s", answers->name);
 	int failed = operator_file_open(&secrets, dir, "secrets.yaml", e) ||
-		     set_text(&secrets, key, a->key, e) || operator_file_save(&secrets, e);
+		     set_text(&secrets, key, answers->key, e) || operator_file_save(&secrets, e);
 	explicit_bzero(secrets.text.data, secrets.text.len);
 	operator_file_done(&secrets);
 	return failed ? -1 : 0;
 }
 
-static int store(const struct answers *a, const struct config_paths *paths, struct err *e)
+static int store(const struct answers *answers, const struct config_paths *paths, struct err *e)
 {
 	struct operator_file f;
 	struct findings findings;
 	findings_init(&findings);
-	int failed = operator_file_config(&f, paths->config_dir, e) || set_provider(&f, a, e) ||
-		     operator_file_try(&f, paths, &findings, e);
+	int failed = operator_file_config(&f, paths->config_dir, e) ||
+		     set_provider(&f, answers, e) || operator_file_try(&f, paths, &findings, e);
 	if (!failed)
-		failed = set_key(a, paths->config_dir, e) || operator_file_save(&f, e);
+		failed = set_key(answers, paths->config_dir, e) || operator_file_save(&f, e);
 	for (size_t i = 0; !failed && i < findings.count; i++)
 		if (findings.items[i].rule == RULE_CONFIG_CLEARTEXT)
 			text_complain("%s: %s", findings.items[i].message, findings.items[i].help);
@@ -204,28 +205,28 @@ static int store(const struct answers *a, const struct config_paths *paths, stru
 	return failed ? -1 : 0;
 }
 
-static void show_next(const struct answers *a, const char *dir)
+static void show_next(const struct answers *answers, const char *dir)
 {
-	printf("%s: configured in %s\n", a->name, dir);
-	if (is_plain(a))
+	printf("%s: configured in %s\n", answers->name, dir);
+	if (is_plain(answers))
 		printf("what its tokens cost, or machines with a limit in USD are refused:\n"
 		       "  agent6 config set providers.%s.prices "
 		       "'{\"*\": {input: 0, output: 0}}'\n",
-			a->name);
-	else if (!*a->key)
+			answers->name);
+	else if (!*answers->key)
 		printf("its key, unless it is in secrets.yaml beside it already:\n"
 		       "  agent6 config set providers.%s.api_key_env VARIABLE\n",
-			a->name);
+			answers->name);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct arena arena;
 	struct config_paths paths = {0};
 	struct answers a = {0};
 	struct err e = ERR_NONE;
 	arena_init(&arena);
-	int failed = config_paths_init(&paths, &arena, &e) || ask_all(c, &a, &e) ||
+	int failed = config_paths_init(&paths, &arena, &e) || ask_all(call, &a, &e) ||
 		     store(&a, &paths, &e);
 	if (!failed)
 		show_next(&a, paths.config_dir);

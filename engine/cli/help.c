@@ -1,14 +1,14 @@
 #include "cli/help.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "report/text.h"
 
 #include <string.h>
 
-static bool in_group(const struct verb *v, const char *group)
+static bool in_group(const struct verb *verb, const char *group)
 {
 	size_t len = group ? strlen(group) : 0;
-	return !group || (!strncmp(v->path, group, len) && v->path[len] == ' ');
+	return !group || (!strncmp(verb->path, group, len) && verb->path[len] == ' ');
 }
 
 enum { VERB_COLUMNS = 21, OPTION_COLUMNS = 29, LIST_COLUMNS = 12 };
@@ -34,10 +34,10 @@ static const struct {
 	{"check sandbox", "This host"}, {"config show", "Settings"},
 	{"audit", "Agents and commands"}, {"completions", "This program"}};
 
-static void add_head(struct buf *out, const struct verb *v)
+static void add_head(struct buf *out, const struct verb *verb)
 {
 	for (size_t i = 0; i < ARRAY_LEN(heads); i++)
-		if (!strcmp(heads[i].path, v->path))
+		if (!strcmp(heads[i].path, verb->path))
 			buf_addf(out, "%s%s\n", out->len ? "\n" : "", heads[i].head);
 }
 
@@ -63,12 +63,13 @@ void help_overview(FILE *out, const char *group)
 	fputs(text.data, out);
 }
 
-static void add_option(struct buf *out, const struct verb_option *o)
+static void add_option(struct buf *out, const struct verb_option *option)
 {
 	char left[64], right[256];
-	snprintf(left, sizeof(left), "%s--%s%s%s", strcmp(o->name, "output") ? "" : "-o, ", o->name,
-		o->value ? " " : "", o->value ? o->value : "");
-	snprintf(right, sizeof(right), "%s%s", o->summary, o->repeats ? " (may be repeated)" : "");
+	snprintf(left, sizeof(left), "%s--%s%s%s", strcmp(option->name, "output") ? "" : "-o, ",
+		option->name, option->value ? " " : "", option->value ? option->value : "");
+	snprintf(right, sizeof(right), "%s%s", option->summary,
+		option->repeats ? " (may be repeated)" : "");
 	add_row(out, left, right, OPTION_COLUMNS);
 }
 
@@ -85,18 +86,19 @@ static void add_details(struct buf *out, const char *details)
 	}
 }
 
-void help_verb(FILE *out, const struct verb *v)
+void help_verb(FILE *out, const struct verb *verb)
 {
 	AUTO_BUF text = BUF_INIT(1 << 16);
-	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n", v->path, v->options ? " [OPTION...]" : "",
-		v->arguments ? " " : "", v->arguments ? v->arguments : "");
-	add_details(&text, v->summary);
-	if (v->details) {
+	buf_addf(&text, "usage: agent6 %s%s%s%s\n\n", verb->path,
+		verb->options ? " [OPTION...]" : "", verb->arguments ? " " : "",
+		verb->arguments ? verb->arguments : "");
+	add_details(&text, verb->summary);
+	if (verb->details) {
 		buf_addc(&text, '\n');
-		add_details(&text, v->details);
+		add_details(&text, verb->details);
 	}
 	buf_addc(&text, '\n');
-	for (const struct verb_option *o = v->options; o && o->name; o++)
+	for (const struct verb_option *o = verb->options; o && o->name; o++)
 		add_option(&text, o);
 	add_option(&text, &(struct verb_option){"help", NULL, "print this and exit", false});
 	fputs(text.data, out);

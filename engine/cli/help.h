@@ -8,5 +8,5 @@
 
 /* Every verb, or those of one group ("machine"). */
 void help_overview(FILE *out, const char *group);
-void help_verb(FILE *out, const struct verb *v);
+void help_verb(FILE *out, const struct verb *verb);
 #endif

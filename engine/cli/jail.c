@@ -34,10 +34,10 @@ struct jailing {
 /* --- the policy ------------------------------------------------------------------------------- */
 
 /* Real paths, because the jail takes no other; heap strings. */
-static int read_grants(
-	const struct call *c, const char *option, const char *paths[], size_t *count, struct err *e)
+static int read_grants(const struct call *call, const char *option, const char *paths[],
+	size_t *count, struct err *e)
 {
-	for (const char *given; (given = call_value_at(c, option, *count)); (*count)++) {
+	for (const char *given; (given = call_value_at(call, option, *count)); (*count)++) {
 		paths[*count] = realpath(given, NULL);
 		if (!paths[*count])
 			return err_errno(e, "--%s %s", option, given);
@@ -45,66 +45,68 @@ static int read_grants(
 	return 0;
 }
 
-static json_t *command(const struct call *c)
+static json_t *command(const struct call *call)
 {
 	json_t *argv = json_array();
-	for (int i = 0; i < c->argument_count; i++)
-		json_array_append_new(argv, json_string(c->arguments[i]));
+	for (int i = 0; i < call->argument_count; i++)
+		json_array_append_new(argv, json_string(call->arguments[i]));
 	return argv;
 }
 
 /* The policy of a tool state with these grants. */
-static json_t *make_policy(const struct jailing *g)
+static json_t *make_policy(const struct jailing *jailing)
 {
-	json_t *policy = confine_policy(&g->confine, &g->state);
-	const char *network = call_value(g->call, "network");
+	json_t *policy = confine_policy(&jailing->confine, &jailing->state);
+	const char *network = call_value(jailing->call, "network");
 	json_object_set_new(policy, "network", json_string(network ? network : "none"));
-	json_object_set_new(policy, "argv", command(g->call));
+	json_object_set_new(policy, "argv", command(jailing->call));
 	json_object_set_new(policy, "env", confine_environment());
 	return policy;
 }
 
 /* What a run is refused for. */
-static int check_grants(const struct jailing *g, struct err *e)
+static int check_grants(const struct jailing *jailing, struct err *e)
 {
-	const struct tool_state *t = &g->state.tool;
-	const struct config_list *shown = &g->setup.config->sandbox.read;
+	const struct tool_state *t = &jailing->state.tool;
+	const struct config_list *shown = &jailing->setup.config->sandbox.read;
 	for (size_t i = 0; i < shown->count; i++)
-		if (confine_check_grant(
-			    "sandbox.read", shown->items[i], false, g->setup.statedir.root, e))
+		if (confine_check_grant("sandbox.read", shown->items[i], false,
+			    jailing->setup.statedir.root, e))
 			return -1;
 	for (size_t i = 0; i < t->read_count; i++)
-		if (confine_check_grant("--read", t->reads[i], false, g->setup.statedir.root, e))
+		if (confine_check_grant(
+			    "--read", t->reads[i], false, jailing->setup.statedir.root, e))
 			return -1;
 	for (size_t i = 0; i < t->write_count; i++)
-		if (confine_check_grant("--write", t->writes[i], true, g->setup.statedir.root, e))
+		if (confine_check_grant(
+			    "--write", t->writes[i], true, jailing->setup.statedir.root, e))
 			return -1;
 	return 0;
 }
 
-static int settle(struct jailing *g, struct err *e)
+static int settle(struct jailing *jailing, struct err *e)
 {
-	struct setup *s = &g->setup;
-	const struct tool_state *t = &g->state.tool;
-	g->reserved = (struct reserved){.arena = &s->arena,
+	struct setup *s = &jailing->setup;
+	const struct tool_state *t = &jailing->state.tool;
+	jailing->reserved = (struct reserved){.arena = &s->arena,
 		.config = s->config,
 		.workspace = s->paths.workspace,
-		.only_read = !confine_writes(&g->state),
+		.only_read = !confine_writes(&jailing->state),
 		.writes = {t->writes, t->write_count}};
-	if (confine_check_root(call_has(g->call, "allow-root"), e) || check_grants(g, e) ||
-		reserved_init(&g->reserved, &s->paths, e))
+	if (confine_check_root(call_has(jailing->call, "allow-root"), e) ||
+		check_grants(jailing, e) || reserved_init(&jailing->reserved, &s->paths, e))
 		return -1;
-	git_elsewhere_find(s->paths.workspace, &s->arena, &g->elsewhere);
-	snprintf(g->aside, sizeof(g->aside), "%s/aside", s->statedir.repo);
-	g->confine = (struct confine){.config = s->config,
+	git_elsewhere_find(s->paths.workspace, &s->arena, &jailing->elsewhere);
+	snprintf(jailing->aside, sizeof(jailing->aside), "%s/aside", s->statedir.repo);
+	jailing->confine = (struct confine){.config = s->config,
 		.profile = s->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
 		.workspace = s->paths.workspace,
-		.reserved = g->reserved.paths,
-		.elsewhere = {g->elsewhere.paths, g->elsewhere.count},
-		.aside = g->aside,
-		.allow_root_jail = call_has(g->call, "allow-root-jail")};
-	return confine_check_reserved(&g->confine, &g->state, e) ||
-			       confine_check_found(&g->confine, &g->state, e)
+		.reserved = jailing->reserved.paths,
+		.elsewhere = {jailing->elsewhere.paths, jailing->elsewhere.count},
+		.aside = jailing->aside,
+		.allow_root_jail = call_has(jailing->call, "allow-root-jail")};
+	return confine_check_reserved(&jailing->confine, &jailing->state, e) ||
+			       confine_check_found(&jailing->confine, &jailing->state, e)
 		       ? -1
 		       : 0;
 }
@@ -112,7 +114,7 @@ static int settle(struct jailing *g, struct err *e)
 /* --- what could be seen ----------------------------------------------------------------------- */
 
 /* Asks a real jail: what is printed is what the kernel has mounted there. */
-static int explain(const struct jailing *g, json_t *policy, struct err *e)
+static int explain(const struct jailing *jailing, json_t *policy, struct err *e)
 {
 	json_auto_t *status = NULL;
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -138,11 +140,11 @@ static int explain(const struct jailing *g, json_t *policy, struct err *e)
 			   "system's directories, and what is granted",
 			2);
 	printf("\n%s", layers.data);
-	if (g->elsewhere.around)
+	if (jailing->elsewhere.around)
 		printf("\nof the repository %s nothing else is shown; sandbox.read: [%s/.git] "
 		       "grants its history, which git finds with "
 		       "GIT_DISCOVERY_ACROSS_FILESYSTEM=1\n",
-			g->elsewhere.around, g->elsewhere.around);
+			jailing->elsewhere.around, jailing->elsewhere.around);
 	return 0;
 }
 
@@ -150,11 +152,11 @@ static int explain(const struct jailing *g, json_t *policy, struct err *e)
 
 /* Another jail than the one that could not be made: what was in its way may be a command's doing.
  */
-static bool strict_works(const struct jailing *g)
+static bool strict_works(const struct jailing *jailing)
 {
 	json_auto_t *status = NULL;
-	json_auto_t *policy =
-		profile_probe("strict", g->confine.allow_root_jail, json_pack("[s]", "/bin/true"));
+	json_auto_t *policy = profile_probe(
+		"strict", jailing->confine.allow_root_jail, json_pack("[s]", "/bin/true"));
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int stdio[] = {nothing, nothing, nothing};
 	return nothing < 0 || !jail_call(policy, stdio, NULL, &status, NULL);
@@ -188,7 +190,7 @@ static int keep_terminals(int stdio[3], struct err *e)
 	return 0;
 }
 
-static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, struct err *e)
+static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *relay, struct err *e)
 {
 	json_auto_t *status = NULL;
 	char limit[ENDING_LIMIT_BYTES];
@@ -203,11 +205,11 @@ static int run_in_jail(struct jailing *g, json_t *policy, struct relay *relay, s
 		code = tell_planted(status, code);
 	/* What is wrong with the policy itself is wrong in either profile. */
 	if (code < 0 || (code > 128 && !status) || ending_of(status, NULL) != ENDING_UNMADE ||
-		g->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(g))
+		jailing->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(jailing))
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
-	g->confine.profile = "hardened";
-	if (confine_check_reserved(&g->confine, &g->state, e))
+	jailing->confine.profile = "hardened";
+	if (confine_check_reserved(&jailing->confine, &jailing->state, e))
 		return -1;
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
@@ -229,13 +231,13 @@ static void limit_output(const json_t *policy)
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static int run_command(struct jailing *g, json_t *policy, struct err *e)
+static int run_command(struct jailing *jailing, json_t *policy, struct err *e)
 {
 	static struct relay relay; /* large */
 	limit_output(policy);
-	int failed =
-		relay_open(&relay, e) || (g->state.tool.pty && keep_terminals(relay.command, e));
-	int code = failed ? -1 : run_in_jail(g, policy, &relay, e);
+	int failed = relay_open(&relay, e) ||
+		     (jailing->state.tool.pty && keep_terminals(relay.command, e));
+	int code = failed ? -1 : run_in_jail(jailing, policy, &relay, e);
 	relay_done(&relay);
 	if (relay.failed)
 		text_complain(
@@ -243,38 +245,39 @@ static int run_command(struct jailing *g, json_t *policy, struct err *e)
 	return code || !relay.failed ? code : EXIT_FAILED;
 }
 
-static int run_jail(struct jailing *g, struct err *e)
+static int run_jail(struct jailing *jailing, struct err *e)
 {
-	const struct call *c = g->call;
+	const struct call *c = jailing->call;
 	long secs = 0, range[] = {1, 366l * 24 * 3600};
 	if (!call_has(c, "explain") && !c->argument_count)
 		return err_set(e, "a command is missing: agent6 jail -- CMD [ARG...]");
 	if (call_value(c, "timeout") && call_int(c, "timeout", range, &secs, e))
 		return -1;
-	g->state.timeout_secs = secs ? secs : 24l * 3600;
-	g->state.tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
-	g->state.tool.pty = call_has(c, "pty");
-	if (settle(g, e))
+	jailing->state.timeout_secs = secs ? secs : 24l * 3600;
+	jailing->state.tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
+	jailing->state.tool.pty = call_has(c, "pty");
+	if (settle(jailing, e))
 		return -1;
-	json_auto_t *policy = make_policy(g);
-	if (!call_has(c, "explain") && operator_file_dir(g->setup.statedir.repo, e))
+	json_auto_t *policy = make_policy(jailing);
+	if (!call_has(c, "explain") && operator_file_dir(jailing->setup.statedir.repo, e))
 		return -1;
-	return call_has(c, "explain") ? explain(g, policy, e) : run_command(g, policy, e);
+	return call_has(c, "explain") ? explain(jailing, policy, e)
+				      : run_command(jailing, policy, e);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	struct jailing g = {.call = c, .state = {.name = "jail", .kind = KIND_TOOL}};
+	struct jailing g = {.call = call, .state = {.name = "jail", .kind = KIND_TOOL}};
 	struct tool_state *t = &g.state.tool;
 	struct err e = ERR_NONE;
 	const char *reads[CALL_OPTIONS_MAX], *writes[CALL_OPTIONS_MAX];
-	if (setup_open(&g.setup, c))
+	if (setup_open(&g.setup, call))
 		return EXIT_REFUSED;
 	t->reads = reads;
 	t->writes = writes;
 	int code = -1;
-	if (!read_grants(c, "read", reads, &t->read_count, &e) &&
-		!read_grants(c, "write", writes, &t->write_count, &e))
+	if (!read_grants(call, "read", reads, &t->read_count, &e) &&
+		!read_grants(call, "write", writes, &t->write_count, &e))
 		code = run_jail(&g, &e);
 	for (size_t i = 0; i < t->read_count; i++)
 		free((char *)(uintptr_t)reads[i]);

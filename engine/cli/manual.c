@@ -29,28 +29,28 @@ static void roff(FILE *out, const char *text)
 	}
 }
 
-static void option_page(FILE *out, const struct verb_option *o)
+static void option_page(FILE *out, const struct verb_option *option)
 {
 	fputs(".TP\n", out);
-	if (!strcmp(o->name, "output"))
+	if (!strcmp(option->name, "output"))
 		fputs("\\fB\\-o\\fR, ", out);
 	fputs("\\fB\\-\\-", out);
-	roff(out, o->name);
+	roff(out, option->name);
 	fputs("\\fR", out);
-	if (o->value) {
+	if (option->value) {
 		fputs(" \\fI", out);
-		roff(out, o->value);
+		roff(out, option->value);
 		fputs("\\fR", out);
 	}
 	fputs("\n", out);
-	roff(out, o->summary);
-	fputs(o->repeats ? " (may be repeated)\n" : "\n", out);
+	roff(out, option->summary);
+	fputs(option->repeats ? " (may be repeated)\n" : "\n", out);
 }
 
 /* "agent6-machine-run" */
-static void page_name(const struct verb *v, char *out, size_t size)
+static void page_name(const struct verb *verb, char *out, size_t size)
 {
-	snprintf(out, size, "agent6-%s", v->path);
+	snprintf(out, size, "agent6-%s", verb->path);
 	for (char *p = out; *p; p++)
 		if (*p == ' ')
 			*p = '-';
@@ -68,22 +68,22 @@ static void head(FILE *out, const char *page, const char *summary)
 	fputs("\n.SH SYNOPSIS\n", out);
 }
 
-static void verb_page(FILE *out, const struct verb *v)
+static void verb_page(FILE *out, const struct verb *verb)
 {
 	char page[80];
-	page_name(v, page, sizeof(page));
-	head(out, page, v->summary);
-	fprintf(out, ".B agent6 %s\n", v->path);
-	fprintf(out, "[\\fIOPTION\\fR...]%s", v->arguments ? " " : "");
-	roff(out, v->arguments ? v->arguments : "");
+	page_name(verb, page, sizeof(page));
+	head(out, page, verb->summary);
+	fprintf(out, ".B agent6 %s\n", verb->path);
+	fprintf(out, "[\\fIOPTION\\fR...]%s", verb->arguments ? " " : "");
+	roff(out, verb->arguments ? verb->arguments : "");
 	fputs("\n", out);
-	if (v->details) {
+	if (verb->details) {
 		fputs(".SH DESCRIPTION\n", out);
-		roff(out, v->details);
+		roff(out, verb->details);
 		fputs("\n", out);
 	}
 	fputs(".SH OPTIONS\n", out);
-	for (const struct verb_option *o = v->options; o && o->name; o++)
+	for (const struct verb_option *o = verb->options; o && o->name; o++)
 		option_page(out, o);
 	option_page(out, &(struct verb_option){"help", NULL, "print a summary and exit", false});
 	fputs(".SH SEE ALSO\n.BR agent6 (1)\n", out);
@@ -128,11 +128,11 @@ static void overview_page(FILE *out)
 	fputs(overview_rest, out);
 }
 
-static int write_page(int dir, const struct verb *v, struct err *e)
+static int write_page(int dir, const struct verb *verb, struct err *e)
 {
 	char page[80] = "agent6", name[96];
-	if (v)
-		page_name(v, page, sizeof(page));
+	if (verb)
+		page_name(verb, page, sizeof(page));
 	snprintf(name, sizeof(name), "%s.1", page);
 	int fd = openat(dir, name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -140,8 +140,8 @@ static int write_page(int dir, const struct verb *v, struct err *e)
 		own_close(&fd);
 		return err_errno(e, "cannot write %s", name);
 	}
-	if (v)
-		verb_page(out, v);
+	if (verb)
+		verb_page(out, verb);
 	else
 		overview_page(out);
 	bool bad = ferror(out);
@@ -161,18 +161,18 @@ static int write_all(const char *path, struct err *e)
 	return failed;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	const char *output = call_value(c, "output");
+	const char *output = call_value(call, "output");
 	struct err e = ERR_NONE;
 	int words;
 	if (output)
 		return write_all(output, &e) ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
-	if (!c->argument_count) {
+	if (!call->argument_count) {
 		overview_page(stdout);
 		return EXIT_OK;
 	}
-	const struct verb *v = verbs_find(c->arguments, &words, &e);
+	const struct verb *v = verbs_find(call->arguments, &words, &e);
 	if (!v)
 		return verb_fail(EXIT_REFUSED, &e);
 	verb_page(stdout, v);

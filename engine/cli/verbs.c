@@ -1,6 +1,6 @@
 #include "cli/verbs.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "base/suggest.h"
 #include <stdio.h>
 #include <string.h>

@@ -24,9 +24,9 @@ const char *config_layer_name(enum config_layer layer)
 /* --- look-up ---------------------------------------------------------------------------------- */
 
 static const struct doc_node *find_in(
-	const struct config *c, enum config_layer layer, const char *const *path, size_t depth)
+	const struct config *config, enum config_layer layer, const char *const *path, size_t depth)
 {
-	const struct config_source *s = &c->store->layers[layer];
+	const struct config_source *s = &config->store->layers[layer];
 	const struct doc_node *node = s->root;
 	for (size_t i = 0; node && i < depth; i++) {
 		const struct doc_node *inner = doc_get(node, path[i]);
@@ -37,13 +37,13 @@ static const struct doc_node *find_in(
 	return node;
 }
 
-const struct doc_node *config_find(
-	const struct config *c, const char *const *path, size_t depth, enum config_layer *layer)
+const struct doc_node *config_find(const struct config *config, const char *const *path,
+	size_t depth, enum config_layer *layer)
 {
 	if (layer)
 		*layer = LAYER_DEFAULT;
 	for (int i = LAYER_COUNT - 1; i >= 0; i--) {
-		const struct doc_node *node = find_in(c, (enum config_layer)i, path, depth);
+		const struct doc_node *node = find_in(config, (enum config_layer)i, path, depth);
 		if (!node)
 			continue;
 		if (layer)
@@ -55,7 +55,7 @@ const struct doc_node *config_find(
 }
 
 const struct doc_node *config_find_key(
-	const struct config *c, const char *key, enum config_layer *layer)
+	const struct config *config, const char *key, enum config_layer *layer)
 {
 	char copy[64], *rest = copy;
 	const char *path[4];
@@ -63,7 +63,7 @@ const struct doc_node *config_find_key(
 	snprintf(copy, sizeof(copy), "%s", key);
 	for (char *part; depth < ARRAY_LEN(path) && (part = strsep(&rest, "."));)
 		path[depth++] = part;
-	return config_find(c, path, depth, layer);
+	return config_find(config, path, depth, layer);
 }
 
 static bool listed(const char *const *names, size_t count, const char *name)
@@ -75,19 +75,19 @@ static bool listed(const char *const *names, size_t count, const char *name)
 }
 
 size_t config_names(
-	const struct config *c, const char *const *path, size_t depth, const char *const **out)
+	const struct config *config, const char *const *path, size_t depth, const char *const **out)
 {
 	size_t room = 0, count = 0;
 	int lowest = LAYER_GLOBAL; /* a map that is null takes away what lies below it */
 	const struct doc_node *maps[LAYER_COUNT];
 	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++) {
-		maps[i] = find_in(c, (enum config_layer)i, path, depth);
+		maps[i] = find_in(config, (enum config_layer)i, path, depth);
 		if (maps[i] && maps[i]->kind != DOC_MAP)
 			lowest = i + 1;
 		else
 			room += maps[i] ? maps[i]->count : 0;
 	}
-	const char **names = arena_array(&c->store->arena, room, sizeof(*names));
+	const char **names = arena_array(&config->store->arena, room, sizeof(*names));
 	for (int i = lowest; i < LAYER_COUNT; i++)
 		for (uint32_t k = 0; maps[i] && k < maps[i]->count; k++)
 			if (!listed(names, count, maps[i]->pairs[k].key.text))
@@ -98,11 +98,11 @@ size_t config_names(
 
 /* --- decoding --------------------------------------------------------------------------------- */
 
-static void decode_secrets(struct config *c)
+static void decode_secrets(struct config *config)
 {
 	const char *path[] = {"sandbox", "secrets", NULL, NULL}, *const * names;
-	size_t count = config_names(c, path, 2, &names);
-	struct config_secret *all = arena_array(&c->store->arena, count, sizeof(*all));
+	size_t count = config_names(config, path, 2, &names);
+	struct config_secret *all = arena_array(&config->store->arena, count, sizeof(*all));
 	static const struct key fields[] = {
 		{KEY_TEXT, "env", offsetof(struct config_secret, env)},
 		{KEY_LIST, "machines", offsetof(struct config_secret, machines)},
@@ -111,42 +111,44 @@ static void decode_secrets(struct config *c)
 		path[2] = all[i].name = names[i];
 		for (size_t k = 0; k < ARRAY_LEN(fields); k++) {
 			path[3] = fields[k].name;
-			key_store(c, &fields[k], config_find(c, path, 4, NULL), &all[i]);
+			key_store(config, &fields[k], config_find(config, path, 4, NULL), &all[i]);
 		}
 	}
-	c->sandbox.secrets = all;
-	c->sandbox.secret_count = count;
+	config->sandbox.secrets = all;
+	config->sandbox.secret_count = count;
 }
 
-static void decode_role(struct config *c, struct config_role *role)
+static void decode_role(struct config *config, struct config_role *role)
 {
 	if (!role->model)
-		*role = c->models.worker;
-	if (!role->provider && role->model && c->provider_count == 1)
-		role->provider = c->providers[0].name;
+		*role = config->models.worker;
+	if (!role->provider && role->model && config->provider_count == 1)
+		role->provider = config->providers[0].name;
 }
 
-void config_decode(struct config *c)
+void config_decode(struct config *config)
 {
 	for (size_t i = 0; i < config_key_count; i++)
-		key_store(c, &config_keys[i], config_find_key(c, config_keys[i].name, NULL), c);
-	config_decode_providers(c);
-	decode_secrets(c);
-	decode_role(c, &c->models.worker);
-	decode_role(c, &c->models.reviewer);
-	decode_role(c, &c->models.planner);
-	const struct doc_node *dir = config_find_key(c, "agent6.state_dir", NULL);
-	if (c->store->state_home)
-		c->state_dir = c->store->state_home;
+		key_store(config, &config_keys[i],
+			config_find_key(config, config_keys[i].name, NULL), config);
+	config_decode_providers(config);
+	decode_secrets(config);
+	decode_role(config, &config->models.worker);
+	decode_role(config, &config->models.reviewer);
+	decode_role(config, &config->models.planner);
+	const struct doc_node *dir = config_find_key(config, "agent6.state_dir", NULL);
+	if (config->store->state_home)
+		config->state_dir = config->store->state_home;
 	else
-		c->state_dir = dir ? dir->text : c->store->state_dir_default;
+		config->state_dir = dir ? dir->text : config->store->state_dir_default;
 }
 
 /* --- layers ----------------------------------------------------------------------------------- */
 
-void config_set_layer(struct config *c, enum config_layer layer, const char *name, const char *json)
+void config_set_layer(
+	struct config *config, enum config_layer layer, const char *name, const char *json)
 {
-	struct config_source *s = &c->store->layers[layer];
+	struct config_source *s = &config->store->layers[layer];
 	struct findings none;
 	findings_init(&none);
 	if (json && !doc_read_json(&s->own, name, json, strlen(json), &none)) {
@@ -170,35 +172,35 @@ struct config *config_new(void)
 	return c;
 }
 
-void config_free(struct config *c)
+void config_free(struct config *config)
 {
-	if (!c)
+	if (!config)
 		return;
 	for (int i = 0; i < LAYER_COUNT; i++)
-		doc_done(&c->store->layers[i].own);
-	arena_done(&c->store->arena);
-	free(c->store);
-	free(c);
+		doc_done(&config->store->layers[i].own);
+	arena_done(&config->store->arena);
+	free(config->store);
+	free(config);
 }
 
-size_t config_docs(const struct config *c, const struct doc *out[LAYER_COUNT])
+size_t config_docs(const struct config *config, const struct doc *out[LAYER_COUNT])
 {
 	size_t count = 0;
 	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++)
-		if (c->store->layers[i].doc)
-			out[count++] = c->store->layers[i].doc;
+		if (config->store->layers[i].doc)
+			out[count++] = config->store->layers[i].doc;
 	return count;
 }
 
-static const char *keep(struct config *c, const char *text)
+static const char *keep(struct config *config, const char *text)
 {
-	return text ? arena_copy(&c->store->arena, text, strlen(text)) : NULL;
+	return text ? arena_copy(&config->store->arena, text, strlen(text)) : NULL;
 }
 
-static void report_file(struct findings *f, const char *path, const char *why)
+static void report_file(struct findings *findings, const char *path, const char *why)
 {
 	struct doc named = {.file = path};
-	finding_add(f, RULE_CONFIG_FILE, &named, NULL, "%s", why);
+	finding_add(findings, RULE_CONFIG_FILE, &named, NULL, "%s", why);
 }
 
 /* Only comments: a file that sets nothing yet. */
@@ -232,61 +234,62 @@ bool config_others_may_write(const struct stat *st)
 }
 
 /* As good as writing the grants themselves. Of secrets.yaml it is an error. */
-static void check_mode(const char *path, struct findings *f)
+static void check_mode(const char *path, struct findings *findings)
 {
 	struct doc named = {.file = path};
 	struct stat st;
 	if (stat(path, &st))
 		return;
 	if (st.st_uid && !config_is_owner(st.st_uid))
-		finding_help(f,
-			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
+		finding_help(findings,
+			finding_add(findings, RULE_CONFIG_WRITABLE, &named, NULL,
 				"it belongs to user %u, who can change what machines are granted",
 				(unsigned)st.st_uid),
 			"chown it to yourself: %s", path);
 	if (config_others_may_write(&st))
-		finding_help(f,
-			finding_add(f, RULE_CONFIG_WRITABLE, &named, NULL,
+		finding_help(findings,
+			finding_add(findings, RULE_CONFIG_WRITABLE, &named, NULL,
 				"its mode is %04o: others can change what machines are granted",
 				(unsigned)st.st_mode & 07777),
 			"chmod go-w %s", path);
 }
 
-static void take_layer(struct config *c, enum config_layer layer, const char *path,
-	const struct buf *text, struct findings *f)
+static void take_layer(struct config *config, enum config_layer layer, const char *path,
+	const struct buf *text, struct findings *findings)
 {
-	struct config_source *s = &c->store->layers[layer];
-	size_t before = f->errors;
+	struct config_source *s = &config->store->layers[layer];
+	size_t before = findings->errors;
 	s->doc = &s->own;
 	if (is_blank(text->data)) {
-		s->own.file = keep(c, path);
+		s->own.file = keep(config, path);
 		return;
 	}
 	/* A value that the reader refused has no shape, and none of the kinds that decoding
 	 * expects. */
-	if (!doc_read(&s->own, path, text->data, text->len, f) &&
-		!shape_check(shape_config, &s->own, s->own.root, f) && f->errors == before)
+	if (!doc_read(&s->own, path, text->data, text->len, findings) &&
+		!shape_check(shape_config, &s->own, s->own.root, findings) &&
+		findings->errors == before)
 		s->root = s->own.root;
 }
 
 void config_read_layer(
-	struct config *c, enum config_layer layer, const char *path, struct findings *f)
+	struct config *config, enum config_layer layer, const char *path, struct findings *findings)
 {
 	AUTO_FREE char *text = NULL;
 	struct buf view = {0};
 	struct err e = ERR_NONE;
 	if (io_read_file(AT_FDCWD, path, DOC_BYTES_MAX, &text, &view.len, &e)) {
-		report_file(f, path, e.text);
+		report_file(findings, path, e.text);
 		return;
 	}
 	view.data = text;
-	check_mode(path, f);
-	take_layer(c, layer, path, &view, f);
+	check_mode(path, findings);
+	take_layer(config, layer, path, &view, findings);
 }
 
 /* The one config.* file in `dir`; two of them would hide one another. */
 static void read_directory(
-	struct config *c, enum config_layer layer, const char *dir, struct findings *f)
+	struct config *config, enum config_layer layer, const char *dir, struct findings *findings)
 {
 	const char *found = NULL;
 	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
@@ -297,55 +300,56 @@ static void read_directory(
 		if (!there && (found || errno == ENOENT))
 			continue;
 		if (found) {
-			report_file(f, path,
+			report_file(findings, path,
 				"there is another configuration file in this directory; "
 				"keep one of them");
 			continue;
 		}
-		found = keep(c, path);
+		found = keep(config, path);
 	}
 	if (!found)
 		return;
-	check_mode(keep(c, dir), f);
-	config_read_layer(c, layer, found, f);
+	check_mode(keep(config, dir), findings);
+	config_read_layer(config, layer, found, findings);
 }
 
-static void read_repository(struct config *c, const struct config_paths *paths, struct findings *f)
+static void read_repository(
+	struct config *config, const struct config_paths *paths, struct findings *findings)
 {
 	const char *repo_id = paths->repo_id;
 	char dir[4096];
-	config_decode(c);
-	if (c->state_dir && !repo_id && paths->find_repo)
-		repo_id = paths->find_repo(paths->repo_ctx, c->state_dir);
-	if (!c->state_dir || !repo_id)
+	config_decode(config);
+	if (config->state_dir && !repo_id && paths->find_repo)
+		repo_id = paths->find_repo(paths->repo_ctx, config->state_dir);
+	if (!config->state_dir || !repo_id)
 		return;
-	snprintf(dir, sizeof(dir), "%s/%s", c->state_dir, repo_id);
-	read_directory(c, LAYER_REPOSITORY, dir, f);
-	const struct config_source *s = &c->store->layers[LAYER_REPOSITORY];
+	snprintf(dir, sizeof(dir), "%s/%s", config->state_dir, repo_id);
+	read_directory(config, LAYER_REPOSITORY, dir, findings);
+	const struct config_source *s = &config->store->layers[LAYER_REPOSITORY];
 	const struct doc_pair *key = doc_pair(doc_get(s->root, "agent6"), "state_dir");
 	if (key) {
-		struct finding *it = finding_add(f, RULE_CONFIG_LAYER, s->doc, &key->key,
+		struct finding *it = finding_add(findings, RULE_CONFIG_LAYER, s->doc, &key->key,
 			"the state directory cannot be set in a file that lies in it");
-		finding_help(f, it, "set it in the global configuration");
+		finding_help(findings, it, "set it in the global configuration");
 	}
 }
 
-struct config *config_load(const struct config_paths *paths, struct findings *f)
+struct config *config_load(const struct config_paths *paths, struct findings *findings)
 {
 	struct config *c = config_new();
 	c->store->config_dir = keep(c, paths->config_dir);
 	c->store->state_home = keep(c, paths->state_home);
 	c->store->state_dir_default = keep(c, paths->state_dir);
-	size_t before = f->errors;
+	size_t before = findings->errors;
 	if (paths->config_text)
-		take_layer(c, LAYER_GLOBAL, "config.yaml", paths->config_text, f);
+		take_layer(c, LAYER_GLOBAL, "config.yaml", paths->config_text, findings);
 	else if (paths->config_dir)
-		read_directory(c, LAYER_GLOBAL, paths->config_dir, f);
+		read_directory(c, LAYER_GLOBAL, paths->config_dir, findings);
 	if (paths->file)
-		config_read_layer(c, LAYER_FILE, paths->file, f);
-	read_repository(c, paths, f);
+		config_read_layer(c, LAYER_FILE, paths->file, findings);
+	read_repository(c, paths, findings);
 	config_decode(c);
-	if (f->errors == before)
-		config_check(c, paths, f);
+	if (findings->errors == before)
+		config_check(c, paths, findings);
 	return c;
 }

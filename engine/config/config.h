@@ -59,11 +59,11 @@ int config_paths_init(struct config_paths *paths, struct arena *arena, struct er
 
 /* Reads and checks all layers. Always returns a configuration, whose documents the findings' carets
  * need; it may be used only when findings hold no error. config_free releases it. */
-struct config *config_load(const struct config_paths *paths, struct findings *f);
+struct config *config_load(const struct config_paths *paths, struct findings *findings);
 /* For whoever looks for instances, which go on running when the configuration is broken: takes
  * agent6.state_dir out of files that are refused for something else. Nothing else of them is used.
  */
-void config_salvage_state_dir(struct config *c);
+void config_salvage_state_dir(struct config *config);
 /* The real path of the effective agent6.state_dir, whose last components need not exist yet. Heap;
  * NULL with the reason: it lies in the workspace (a real path; NULL: only the form is looked at,
  * and no link followed) or has that in it. */
@@ -76,34 +76,35 @@ struct config *config_rehearsal(const char *const *providers, size_t count, enum
  * error.
  */
 void config_rehearsal_settings(
-	struct config *c, const char *file, const char *workspace, struct findings *f);
-void config_free(struct config *c);
+	struct config *config, const char *file, const char *workspace, struct findings *findings);
+void config_free(struct config *config);
 
 /* Applies a machine's `config` map (docs/machine.md): an allow-list, limits only downwards. Returns
- * 0, or -1 with findings and `c` unchanged. `d` and `overlay` must outlive `c`; NULL overlay: none.
+ * 0, or -1 with findings and `config` unchanged. `doc` and `overlay` must outlive `config`; NULL
+ * overlay: none.
  */
-int config_overlay(
-	struct config *c, const struct doc *d, const struct doc_node *overlay, struct findings *f);
+int config_overlay(struct config *config, const struct doc *doc, const struct doc_node *overlay,
+	struct findings *findings);
 /* The documents behind the findings. Returns how many were stored (at most LAYER_COUNT). */
-size_t config_docs(const struct config *c, const struct doc *out[LAYER_COUNT]);
+size_t config_docs(const struct config *config, const struct doc *out[LAYER_COUNT]);
 
 /* NULL: not configured. A NULL name means the only provider, when there is exactly one. */
-const struct config_provider *config_provider(const struct config *c, const char *name);
+const struct config_provider *config_provider(const struct config *config, const char *name);
 /* The provider and model of an agent state; NULL: not configured. */
 const struct config_provider *config_agent_provider(
-	const struct config *c, const struct state *s, const char **model);
+	const struct config *config, const struct state *state, const char **model);
 /* Who summarises for an agent whose turns give way; NULL: nobody is to. */
-const struct config_provider *config_reviewer(const struct config *c, const char **model);
+const struct config_provider *config_reviewer(const struct config *config, const char **model);
 /* NULL: unpriced. The operator's prices win over the built-in table; "*" prices every model. */
-const struct config_price *config_price(const struct config_provider *p, const char *model);
+const struct config_price *config_price(const struct config_provider *provider, const char *model);
 /* The provider's key: its api_key_env, else secrets.yaml (a regular file, mode 0600, owned by the
  * user). Heap text that the caller wipes and frees; *out is NULL when the provider needs none. -1
  * with the place where a key was looked for, e->number ENOENT: it has none. */
-int config_provider_key(
-	const struct config *c, const struct config_provider *p, char **out, struct err *e);
+int config_provider_key(const struct config *config, const struct config_provider *provider,
+	char **out, struct err *e);
 /* What a header or query parameter of the provider is sent as: its text, or its variable's value.
  * Borrowed. NULL with the reason: e->number ENOENT: the variable is not set. `what` is for it. */
-const char *config_sent_text(const struct config_provider *p, const char *what,
+const char *config_sent_text(const struct config_provider *provider, const char *what,
 	const struct config_sent *sent, struct err *e);
 /* Whether that is us or, under sudo, who called it: theirs is the right file then. */
 bool config_is_owner(uid_t uid);
@@ -126,5 +127,5 @@ bool config_keys_ending(const char *part, struct buf *out);
 /* Every effective key in the order of keys.def, `value` as JSON (null: none), and who set it. */
 typedef void config_each_fn(
 	void *ctx, const char *key, const json_t *value, enum config_layer layer);
-void config_each(const struct config *c, config_each_fn *each, void *ctx);
+void config_each(const struct config *config, config_each_fn *each, void *ctx);
 #endif

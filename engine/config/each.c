@@ -27,11 +27,11 @@ static void give_at(const struct each *each, const char *const *path, size_t dep
 	give(each, key, value, layer);
 }
 
-static void give_prices(const struct each *each, const struct config_provider *p)
+static void give_prices(const struct each *each, const struct config_provider *provider)
 {
-	for (size_t i = 0; i < p->price_count; i++) {
-		const struct config_price *price = &p->prices[i];
-		const char *path[] = {"providers", p->name, "prices", price->model};
+	for (size_t i = 0; i < provider->price_count; i++) {
+		const struct config_price *price = &provider->prices[i];
+		const char *path[] = {"providers", provider->name, "prices", price->model};
 		give_at(each, path, ARRAY_LEN(path),
 			json_pack("{sf sf sf sf}", "input", price->input, "output", price->output,
 				"cache_read", price->cache_read, "cache_write",
@@ -40,11 +40,11 @@ static void give_prices(const struct each *each, const struct config_provider *p
 }
 
 /* A text is not shown: it may be what keeps others out. */
-static void give_sent(const struct each *each, const struct config_provider *p, const char *key,
-	const struct config_sent *sent, size_t count)
+static void give_sent(const struct each *each, const struct config_provider *provider,
+	const char *key, const struct config_sent *sent, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		const char *path[] = {"providers", p->name, key, sent[i].name};
+		const char *path[] = {"providers", provider->name, key, sent[i].name};
 		give_at(each, path, ARRAY_LEN(path),
 			sent[i].env ? json_pack("{ss}", "env", sent[i].env)
 				    : json_string("[REDACTED]"));
@@ -100,14 +100,15 @@ static void give_key(const struct each *each, const struct key *key)
 	give(each, key->name, secret ? without_user(proxy) : key_json(key, each->c), layer);
 }
 
-void config_each(const struct config *c, config_each_fn *call, void *ctx)
+void config_each(const struct config *config, config_each_fn *call, void *ctx)
 {
-	const struct each each = {c, call, ctx};
+	const struct each each = {config, call, ctx};
 	const struct key *key = config_keys;
 	enum config_layer layer;
-	config_find_key(c, "agent6.state_dir", &layer);
-	give(&each, "agent6.state_dir", c->state_dir ? json_string(c->state_dir) : json_null(),
-		c->store->state_home ? LAYER_ENVIRONMENT : layer);
+	config_find_key(config, "agent6.state_dir", &layer);
+	give(&each, "agent6.state_dir",
+		config->state_dir ? json_string(config->state_dir) : json_null(),
+		config->store->state_home ? LAYER_ENVIRONMENT : layer);
 #define SECTION(name)          section_##name(&each);
 #define KEY(kind, name, field) give_key(&each, key++);
 #include "config/keys.def"

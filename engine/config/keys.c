@@ -90,12 +90,12 @@ static unsigned choice_of(const char *name, const char *text)
 	return words && words[i] ? i : 0;
 }
 
-static struct config_list list_of(const struct config *c, const struct doc_node *node)
+static struct config_list list_of(const struct config *config, const struct doc_node *node)
 {
 	struct config_list list = {NULL, 0};
 	if (!node || node->kind != DOC_LIST || !node->count)
 		return list;
-	const char **items = arena_array(&c->store->arena, node->count + 1, sizeof(*items));
+	const char **items = arena_array(&config->store->arena, node->count + 1, sizeof(*items));
 	for (uint32_t i = 0; i < node->count; i++)
 		items[i] = node->items[i].text;
 	list.items = items;
@@ -109,7 +109,7 @@ static int64_t microusd_of(const struct doc_node *node)
 }
 
 void key_store(
-	const struct config *c, const struct key *key, const struct doc_node *node, void *base)
+	const struct config *config, const struct key *key, const struct doc_node *node, void *base)
 {
 	void *field = (char *)base + key->offset;
 	switch (key->kind) {
@@ -119,7 +119,7 @@ void key_store(
 	case KEY_USD: *(int64_t *)field = node ? microusd_of(node) : CONFIG_NONE; return;
 	case KEY_FLAG: *(bool *)field = node && node->boolean; return;
 	case KEY_CHOICE: *(unsigned *)field = node ? choice_of(key->name, node->text) : 0; return;
-	case KEY_LIST: *(struct config_list *)field = list_of(c, node); return;
+	case KEY_LIST: *(struct config_list *)field = list_of(config, node); return;
 	case KEY_NEVER: return;
 	}
 }

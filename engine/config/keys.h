@@ -28,8 +28,8 @@ extern const struct key config_provider_keys[]; /* offsets into struct config_pr
 extern const size_t config_provider_key_count;
 
 /* Stores what `node` says (NULL: no value) in the field of `base`. */
-void key_store(
-	const struct config *c, const struct key *key, const struct doc_node *node, void *base);
+void key_store(const struct config *config, const struct key *key, const struct doc_node *node,
+	void *base);
 /* The field's value as JSON; new reference, null when there is none. */
 json_t *key_json(const struct key *key, const void *base);
 #endif

@@ -11,13 +11,13 @@
 
 enum { KEY_DEPTH_MAX = 8, KEY_BYTES_MAX = 256, FILE_BYTES_MAX = 1024 * 1024 };
 
-static int read_in(struct operator_file *f, const char *dir, const char *name, struct err *e)
+static int read_in(struct operator_file *file, const char *dir, const char *name, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
-	f->dir = dir;
-	f->name = name;
-	buf_init(&f->text, FILE_BYTES_MAX);
+	file->dir = dir;
+	file->name = name;
+	buf_init(&file->text, FILE_BYTES_MAX);
 	AUTO_FD int at = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s", dir);
@@ -25,16 +25,16 @@ static int read_in(struct operator_file *f, const char *dir, const char *name, s
 		return 0;
 	if (io_read_file(at, name, FILE_BYTES_MAX, &text, &len, e))
 		return err_wrap(e, "%s", dir);
-	buf_add(&f->text, text, len);
+	buf_add(&file->text, text, len);
 	if (len && text[len - 1] != '\n')
-		buf_addc(&f->text, '\n');
+		buf_addc(&file->text, '\n');
 	return 0;
 }
 
-int operator_file_open(struct operator_file *f, const char *dir, const char *name, struct err *e)
+int operator_file_open(struct operator_file *file, const char *dir, const char *name, struct err *e)
 {
-	*f = (struct operator_file){.lock_fd = -1};
-	return read_in(f, dir, name, e);
+	*file = (struct operator_file){.lock_fd = -1};
+	return read_in(file, dir, name, e);
 }
 
 /* Beside a file of another syntax a config.yaml would make both unreadable. */
@@ -65,28 +65,28 @@ int operator_file_dir(const char *dir, struct err *e)
 	return 0;
 }
 
-int operator_file_config(struct operator_file *f, const char *dir, struct err *e)
+int operator_file_config(struct operator_file *file, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
 	operator_file_dir(dir, NULL); /* of two that write it first, one would not see the other */
-	*f = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+	*file = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 	/* Where locks are not to be had it is as before: the last one wins. */
-	while (f->lock_fd >= 0 && flock(f->lock_fd, LOCK_EX) && errno == EINTR)
+	while (file->lock_fd >= 0 && flock(file->lock_fd, LOCK_EX) && errno == EINTR)
 		continue;
 	if (check_alone(dir, e))
 		return -1;
 	snprintf(path, sizeof(path), "%s/config.yaml", dir);
-	char *slash = realpath(path, f->real) ? strrchr(f->real, '/') : f->real;
-	if (slash == f->real)
-		return read_in(f, dir, "config.yaml", e);
+	char *slash = realpath(path, file->real) ? strrchr(file->real, '/') : file->real;
+	if (slash == file->real)
+		return read_in(file, dir, "config.yaml", e);
 	*slash = '\0';
-	return read_in(f, f->real, slash + 1, e);
+	return read_in(file, file->real, slash + 1, e);
 }
 
-void operator_file_done(struct operator_file *f)
+void operator_file_done(struct operator_file *file)
 {
-	buf_done(&f->text);
-	own_close(&f->lock_fd);
+	buf_done(&file->text);
+	own_close(&file->lock_fd);
 }
 
 /* --- one edit --------------------------------------------------------------------------------- */
@@ -116,122 +116,124 @@ static int split_key(const char *key, struct change *out, struct err *e)
 
 /* Byte offset in the file, of which a byte order mark is no part of the document. */
 static size_t offset_of(
-	const struct operator_file *f, const struct doc *d, uint32_t line, uint32_t column)
+	const struct operator_file *file, const struct doc *doc, uint32_t line, uint32_t column)
 {
 	size_t len;
-	const char *text = doc_line(d, line, &len);
-	return f->text.len - d->len + (size_t)(text - d->text) + doc_bytes(text, len, column - 1);
+	const char *text = doc_line(doc, line, &len);
+	return file->text.len - doc->len + (size_t)(text - doc->text) +
+	       doc_bytes(text, len, column - 1);
 }
 
 /* "a:\n  b:\n    c: value\n" below `indent` blanks. */
-static void add_block(struct buf *out, const struct change *c, size_t from, size_t indent)
+static void add_block(struct buf *out, const struct change *change, size_t from, size_t indent)
 {
-	for (size_t i = from; i < c->depth; i++, indent += 2) {
-		bool last = i + 1 == c->depth;
-		buf_addf(out, "%*s%s:%s%s\n", (int)indent, "", c->parts[i], last ? " " : "",
-			last ? c->value : "");
+	for (size_t i = from; i < change->depth; i++, indent += 2) {
+		bool last = i + 1 == change->depth;
+		buf_addf(out, "%*s%s:%s%s\n", (int)indent, "", change->parts[i], last ? " " : "",
+			last ? change->value : "");
 	}
 }
 
 /* "a: {b: {c: value}}" */
-static void add_flow(struct buf *out, const struct change *c, size_t from)
+static void add_flow(struct buf *out, const struct change *change, size_t from)
 {
-	for (size_t i = from; i < c->depth; i++)
-		buf_addf(out, "%s: %s", c->parts[i], i + 1 < c->depth ? "{" : c->value);
-	for (size_t i = from; i + 1 < c->depth; i++)
+	for (size_t i = from; i < change->depth; i++)
+		buf_addf(out, "%s: %s", change->parts[i],
+			i + 1 < change->depth ? "{" : change->value);
+	for (size_t i = from; i + 1 < change->depth; i++)
 		buf_addc(out, '}');
 }
 
 /* The text with [from, to) replaced by `middle`. */
 static int replace_range(
-	struct operator_file *f, size_t from, size_t to, const struct buf *middle, struct err *e)
+	struct operator_file *file, size_t from, size_t to, const struct buf *middle, struct err *e)
 {
 	AUTO_BUF out = BUF_INIT(FILE_BYTES_MAX);
-	buf_add(&out, f->text.data, from);
+	buf_add(&out, file->text.data, from);
 	buf_add(&out, middle->data, middle->len);
-	buf_add(&out, f->text.data + to, f->text.len - to);
+	buf_add(&out, file->text.data + to, file->text.len - to);
 	if (out.failed || middle->failed)
 		return err_set(e, "the file would be too large");
-	buf_clear(&f->text);
-	return buf_add(&f->text, out.data, out.len);
+	buf_clear(&file->text);
+	return buf_add(&file->text, out.data, out.len);
 }
 
 /* A key that is missing from the map `node`. */
-static int insert(struct operator_file *f, const struct doc_node *node, const struct change *c,
-	size_t from, struct err *e)
+static int insert(struct operator_file *file, const struct doc_node *node,
+	const struct change *change, size_t from, struct err *e)
 {
 	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
-	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
-	if (!node->partial && f->text.data[at] == '{') {
-		add_flow(&middle, c, from);
+	size_t at = offset_of(file, change->doc, node->pos.line, node->pos.column);
+	if (!node->partial && file->text.data[at] == '{') {
+		add_flow(&middle, change, from);
 		buf_adds(&middle, node->count ? ", " : "");
-		return replace_range(f, at + 1, at + 1, &middle, e);
+		return replace_range(file, at + 1, at + 1, &middle, e);
 	}
 	/* Not behind "? " or ": " of a key above, and no key that was refused. */
 	const struct doc_pos *first = node->count ? &node->pairs[0].key.pos : &node->pos;
-	at = offset_of(f, c->doc, first->line, 1);
+	at = offset_of(file, change->doc, first->line, 1);
 	if (!node->count || first->line != node->pos.line || first->column != node->pos.column ||
-		strspn(f->text.data + at, " ") + 1 != first->column)
+		strspn(file->text.data + at, " ") + 1 != first->column)
 		return err_set(e,
 			"%s/%s: the keys beside %s do not stand on lines of their own; change it "
 			"by hand",
-			f->dir, f->name, c->parts[from]);
-	add_block(&middle, c, from, first->column - 1);
-	return replace_range(f, at, at, &middle, e);
+			file->dir, file->name, change->parts[from]);
+	add_block(&middle, change, from, first->column - 1);
+	return replace_range(file, at, at, &middle, e);
 }
 
-static int replace(
-	struct operator_file *f, const struct doc_node *node, const struct change *c, struct err *e)
+static int replace(struct operator_file *file, const struct doc_node *node,
+	const struct change *change, struct err *e)
 {
 	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
-	size_t from = offset_of(f, c->doc, node->pos.line, node->pos.column), to = from;
+	size_t from = offset_of(file, change->doc, node->pos.line, node->pos.column), to = from;
 	if (node->pos.line == node->pos.end_line)
-		to = offset_of(f, c->doc, node->pos.end_line, node->pos.end_column);
+		to = offset_of(file, change->doc, node->pos.end_line, node->pos.end_column);
 	if (to <= from)
 		return err_set(e, "%s/%s: %s is written over several lines; change it by hand",
-			f->dir, f->name, c->parts[c->depth - 1]);
-	buf_adds(&middle, c->value);
-	return replace_range(f, from, to, &middle, e);
+			file->dir, file->name, change->parts[change->depth - 1]);
+	buf_adds(&middle, change->value);
+	return replace_range(file, from, to, &middle, e);
 }
 
 /* A map where nothing stands yet, as behind a key whose own keys are all comments. */
-static int fill(struct operator_file *f, const struct doc_node *node, const struct change *c,
-	size_t from, struct err *e)
+static int fill(struct operator_file *file, const struct doc_node *node,
+	const struct change *change, size_t from, struct err *e)
 {
 	AUTO_BUF middle = BUF_INIT(FILE_BYTES_MAX);
-	size_t at = offset_of(f, c->doc, node->pos.line, node->pos.column);
+	size_t at = offset_of(file, change->doc, node->pos.line, node->pos.column);
 	buf_adds(&middle, " {");
-	add_flow(&middle, c, from);
+	add_flow(&middle, change, from);
 	buf_addc(&middle, '}');
-	return replace_range(f, at, at, &middle, e);
+	return replace_range(file, at, at, &middle, e);
 }
 
-static int set_in(struct operator_file *f, const struct change *c, struct err *e)
+static int set_in(struct operator_file *file, const struct change *change, struct err *e)
 {
-	const struct doc_node *node = c->doc->root;
-	for (size_t i = 0; i < c->depth; i++) {
+	const struct doc_node *node = change->doc->root;
+	for (size_t i = 0; i < change->depth; i++) {
 		if (node->kind == DOC_NULL && !node->boolean)
-			return fill(f, node, c, i, e);
+			return fill(file, node, change, i, e);
 		if (node->kind != DOC_MAP)
 			return err_set(e,
 				"%s/%s: what stands above %s is not a map; change it by hand",
-				f->dir, f->name, c->parts[i]);
-		const struct doc_pair *pair = doc_pair(node, c->parts[i]);
+				file->dir, file->name, change->parts[i]);
+		const struct doc_pair *pair = doc_pair(node, change->parts[i]);
 		if (!pair)
-			return insert(f, node, c, i, e);
+			return insert(file, node, change, i, e);
 		node = &pair->value;
 	}
-	return replace(f, node, c, e);
+	return replace(file, node, change, e);
 }
 
 /* Nothing is there, or comments are. */
-static bool is_blank(const struct doc *d, const struct findings *findings)
+static bool is_blank(const struct doc *doc, const struct findings *findings)
 {
-	return d->root ? d->root->kind == DOC_NULL && !d->root->boolean
-		       : findings->items->rule == RULE_EMPTY_DOCUMENT;
+	return doc->root ? doc->root->kind == DOC_NULL && !doc->root->boolean
+			 : findings->items->rule == RULE_EMPTY_DOCUMENT;
 }
 
-int operator_file_set(struct operator_file *f, const char *key, const char *value, struct err *e)
+int operator_file_set(struct operator_file *file, const char *key, const char *value, struct err *e)
 {
 	struct doc d;
 	struct change c = {.doc = &d, .value = value};
@@ -241,16 +243,16 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 	if (strpbrk(value, "\n\r"))
 		return err_set(e, "the value of %s must be on one line", key);
 	findings_init(&findings);
-	int failed = doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
+	int failed = doc_read_yaml(&d, file->name, file->text.data, file->text.len, &findings);
 	if (is_blank(&d, &findings)) {
-		add_block(&f->text, &c, 0, 0);
-		failed = f->text.failed ? err_set(e, "the file would be too large") : 0;
+		add_block(&file->text, &c, 0, 0);
+		failed = file->text.failed ? err_set(e, "the file would be too large") : 0;
 	} else if (failed) {
-		err_set(e, "%s/%s:%u:%u: %s; mend it by hand first", f->dir, f->name,
+		err_set(e, "%s/%s:%u:%u: %s; mend it by hand first", file->dir, file->name,
 			findings.items->pos.line, findings.items->pos.column,
 			findings.items->message);
 	} else {
-		failed = set_in(f, &c, e);
+		failed = set_in(file, &c, e);
 	}
 	doc_done(&d);
 	findings_done(&findings);
@@ -258,7 +260,7 @@ int operator_file_set(struct operator_file *f, const char *key, const char *valu
 }
 
 int operator_file_whole(
-	const struct operator_file *f, const char *key, const char *value, struct err *e)
+	const struct operator_file *file, const char *key, const char *value, struct err *e)
 {
 	struct doc d;
 	struct change c = {.doc = &d};
@@ -266,13 +268,13 @@ int operator_file_whole(
 	if (split_key(key, &c, e))
 		return -1;
 	findings_init(&findings);
-	doc_read_yaml(&d, f->name, f->text.data, f->text.len, &findings);
+	doc_read_yaml(&d, file->name, file->text.data, file->text.len, &findings);
 	const struct doc_node *node = d.root;
 	for (size_t i = 0; node && i < c.depth; i++)
 		node = doc_get(node, c.parts[i]);
 	bool whole = !node || findings.errors ||
-		     offset_of(f, &d, node->pos.end_line, node->pos.end_column) ==
-			     offset_of(f, &d, node->pos.line, node->pos.column) + strlen(value);
+		     offset_of(file, &d, node->pos.end_line, node->pos.end_column) ==
+			     offset_of(file, &d, node->pos.line, node->pos.column) + strlen(value);
 	doc_done(&d);
 	findings_done(&findings);
 	return whole ? 0
@@ -284,13 +286,13 @@ int operator_file_whole(
 
 /* --- the file --------------------------------------------------------------------------------- */
 
-int operator_file_try(const struct operator_file *f, const struct config_paths *paths,
+int operator_file_try(const struct operator_file *file, const struct config_paths *paths,
 	struct findings *findings, struct err *e)
 {
 	int failed = 0;
 	struct config_paths trial = *paths;
 	trial.config_dir = NULL;
-	trial.config_text = &f->text;
+	trial.config_text = &file->text;
 	config_free(config_load(&trial, findings));
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *it = &findings->items[i];
@@ -301,14 +303,14 @@ int operator_file_try(const struct operator_file *f, const struct config_paths *
 	return failed;
 }
 
-int operator_file_save(const struct operator_file *f, struct err *e)
+int operator_file_save(const struct operator_file *file, struct err *e)
 {
-	if (operator_file_dir(f->dir, e))
+	if (operator_file_dir(file->dir, e))
 		return -1;
-	AUTO_FD int at = open(f->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int at = open(file->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (at < 0)
-		return err_errno(e, "cannot open %s", f->dir);
-	return io_replace_file(at, f->name, f->text.data, f->text.len, 0600, e)
-		       ? err_wrap(e, "%s", f->dir)
+		return err_errno(e, "cannot open %s", file->dir);
+	return io_replace_file(at, file->name, file->text.data, file->text.len, 0600, e)
+		       ? err_wrap(e, "%s", file->dir)
 		       : 0;
 }

@@ -17,11 +17,11 @@ static bool is_above(const struct doc_node *wanted, const struct doc_node *limit
 		       : number_of(wanted) > number_of(limit);
 }
 
-static void check_lower(const struct config *c, const struct key *key, const struct doc *d,
-	const struct doc_node *wanted, struct findings *f)
+static void check_lower(const struct config *config, const struct key *key, const struct doc *doc,
+	const struct doc_node *wanted, struct findings *findings)
 {
 	enum config_layer layer;
-	const struct doc_node *limit = config_find_key(c, key->name, &layer);
+	const struct doc_node *limit = config_find_key(config, key->name, &layer);
 	if (!limit || !is_above(wanted, limit))
 		return;
 	char text[32];
@@ -29,63 +29,64 @@ static void check_lower(const struct config *c, const struct key *key, const str
 		snprintf(text, sizeof(text), "%jd", (intmax_t)limit->integer);
 	else
 		snprintf(text, sizeof(text), "%.15g", limit->number);
-	struct finding *it = finding_add(f, RULE_CONFIG_ONLY_LOWER, d, wanted,
+	struct finding *it = finding_add(findings, RULE_CONFIG_ONLY_LOWER, doc, wanted,
 		"`%s` may only be lowered: the operator's limit is %s (%s)", key->name, text,
 		config_layer_name(layer));
-	finding_help(f, it, "lower it, or raise `%s` in the operator's configuration", key->name);
+	finding_help(
+		findings, it, "lower it, or raise `%s` in the operator's configuration", key->name);
 }
 
 static void check_limits(const struct config *before, const struct config *after,
-	const struct doc *d, struct findings *f)
+	const struct doc *doc, struct findings *findings)
 {
 	for (size_t i = 0; i < config_key_count; i++) {
 		const struct key *key = &config_keys[i];
 		enum config_layer layer;
 		const struct doc_node *wanted = config_find_key(after, key->name, &layer);
 		if ((key->kind == KEY_LIMIT || key->kind == KEY_USD) && layer == LAYER_MACHINE)
-			check_lower(before, key, d, wanted, f);
+			check_lower(before, key, doc, wanted, findings);
 	}
 }
 
 /* A machine picks among the operator's providers; a role that names none keeps the operator's.
  * Where there are none, nothing could run anyway, and a check on such a host has no opinion. */
-static void check_roles(const struct config *c, const struct doc *d, const struct doc_node *overlay,
-	struct findings *f)
+static void check_roles(const struct config *config, const struct doc *doc,
+	const struct doc_node *overlay, struct findings *findings)
 {
 	const struct doc_node *models = doc_get(overlay, "models");
-	for (uint32_t i = 0; models && c->provider_count && i < models->count; i++) {
+	for (uint32_t i = 0; models && config->provider_count && i < models->count; i++) {
 		const struct doc_node *role = &models->pairs[i].value;
 		const struct doc_node *name = doc_get(role, "provider");
 		const char *path[] = {"models", models->pairs[i].key.text, "provider"};
-		if (name && !config_provider(c, name->text))
-			finding_add(f, RULE_CONFIG_PROVIDER, d, name,
+		if (name && !config_provider(config, name->text))
+			finding_add(findings, RULE_CONFIG_PROVIDER, doc, name,
 				"the operator has no provider called `%.64s`", name->text);
-		if (!config_find(c, path, 3, NULL) && c->provider_count != 1)
-			finding_add(f, RULE_CONFIG_PROVIDER, d, &models->pairs[i].key,
+		if (!config_find(config, path, 3, NULL) && config->provider_count != 1)
+			finding_add(findings, RULE_CONFIG_PROVIDER, doc, &models->pairs[i].key,
 				"`%.64s` must name its provider, because %zu are configured",
-				models->pairs[i].key.text, c->provider_count);
+				models->pairs[i].key.text, config->provider_count);
 	}
 }
 
-int config_overlay(
-	struct config *c, const struct doc *d, const struct doc_node *overlay, struct findings *f)
+int config_overlay(struct config *config, const struct doc *doc, const struct doc_node *overlay,
+	struct findings *findings)
 {
 	if (!overlay)
 		return 0;
-	size_t errors = f->errors;
-	struct config_source *s = &c->store->layers[LAYER_MACHINE];
-	struct config_store below = *c->store;
-	struct config before = *c;
+	size_t errors = findings->errors;
+	struct config_source *s = &config->store->layers[LAYER_MACHINE];
+	struct config_store below = *config->store;
+	struct config before = *config;
 	before.store = &below;
-	s->doc = d;
+	s->doc = doc;
 	s->root = overlay;
-	check_limits(&before, c, d, f);
-	check_roles(&before, d, overlay, f);
-	if (f->errors != errors) {
+	check_limits(&before, config, doc, findings);
+	check_roles(&before, doc, overlay, findings);
+	if (findings->errors != errors) {
 		s->doc = NULL;
 		s->root = NULL;
 		return -1;
 	}
-	config_decode(c);
+	config_decode(config);
 	return 0;
 }

@@ -63,53 +63,55 @@ static bool is_model(const char *name, const char *model)
 	return !strncmp(model, name, len) && (!model[len] || is_date(model + len));
 }
 
-const struct config_price *config_price(const struct config_provider *p, const char *model)
+const struct config_price *config_price(const struct config_provider *provider, const char *model)
 {
 	const struct config_price *any = NULL;
-	for (size_t i = 0; i < p->price_count; i++) {
-		if (!strcmp(p->prices[i].model, model))
-			return &p->prices[i];
-		if (!strcmp(p->prices[i].model, "*"))
-			any = &p->prices[i];
+	for (size_t i = 0; i < provider->price_count; i++) {
+		if (!strcmp(provider->prices[i].model, model))
+			return &provider->prices[i];
+		if (!strcmp(provider->prices[i].model, "*"))
+			any = &provider->prices[i];
 	}
 	for (size_t i = 0; !any && i < ARRAY_LEN(builtins); i++)
-		if (!strcmp(builtins[i].host, p->host) && is_model(builtins[i].price.model, model))
+		if (!strcmp(builtins[i].host, provider->host) &&
+			is_model(builtins[i].price.model, model))
 			return &builtins[i].price;
 	return any;
 }
 
-const struct config_provider *config_provider(const struct config *c, const char *name)
+const struct config_provider *config_provider(const struct config *config, const char *name)
 {
 	if (!name)
-		return c->provider_count == 1 ? &c->providers[0] : NULL;
-	for (size_t i = 0; i < c->provider_count; i++)
-		if (!strcmp(c->providers[i].name, name))
-			return &c->providers[i];
+		return config->provider_count == 1 ? &config->providers[0] : NULL;
+	for (size_t i = 0; i < config->provider_count; i++)
+		if (!strcmp(config->providers[i].name, name))
+			return &config->providers[i];
 	return NULL;
 }
 
 const struct config_provider *config_agent_provider(
-	const struct config *c, const struct state *s, const char **model)
+	const struct config *config, const struct state *state, const char **model)
 {
-	const struct config_role *worker = &c->models.worker;
-	*model = s->agent.model ? s->agent.model : worker->model;
-	return config_provider(c, s->agent.provider ? s->agent.provider : worker->provider);
+	const struct config_role *worker = &config->models.worker;
+	*model = state->agent.model ? state->agent.model : worker->model;
+	return config_provider(
+		config, state->agent.provider ? state->agent.provider : worker->provider);
 }
 
-const struct config_provider *config_reviewer(const struct config *c, const char **model)
+const struct config_provider *config_reviewer(const struct config *config, const char **model)
 {
-	const struct config_role *reviewer = &c->models.reviewer;
+	const struct config_role *reviewer = &config->models.reviewer;
 	*model = reviewer->model;
-	if (c->agent.summarise != SUMMARISE_MODEL || !reviewer->model)
+	if (config->agent.summarise != SUMMARISE_MODEL || !reviewer->model)
 		return NULL;
-	return config_provider(c, reviewer->provider);
+	return config_provider(config, reviewer->provider);
 }
 
 static double number_at(
-	const struct config *c, const char *const path[4], const char *field, double otherwise)
+	const struct config *config, const char *const path[4], const char *field, double otherwise)
 {
 	const char *const full[] = {path[0], path[1], path[2], path[3], field};
-	const struct doc_node *node = config_find(c, full, 5, NULL);
+	const struct doc_node *node = config_find(config, full, 5, NULL);
 	if (!node)
 		return otherwise;
 	return node->kind == DOC_INT ? (double)node->integer : node->number;
@@ -117,32 +119,33 @@ static double number_at(
 
 /* Without a price of its own a cached token costs what an uncached one does, a written one a
  * quarter more: a hard limit must never be too generous. */
-static void decode_prices(struct config *c, struct config_provider *p)
+static void decode_prices(struct config *config, struct config_provider *provider)
 {
-	const char *path[] = {"providers", p->name, "prices", NULL}, *const * models;
-	size_t count = config_names(c, path, 3, &models);
-	struct config_price *prices = arena_array(&c->store->arena, count, sizeof(*prices));
+	const char *path[] = {"providers", provider->name, "prices", NULL}, *const * models;
+	size_t count = config_names(config, path, 3, &models);
+	struct config_price *prices = arena_array(&config->store->arena, count, sizeof(*prices));
 	for (size_t i = 0; i < count; i++) {
 		path[3] = models[i];
-		double input = number_at(c, path, "input", 0);
-		prices[i] = (struct config_price){models[i], input, number_at(c, path, "output", 0),
-			number_at(c, path, "cache_read", input),
-			number_at(c, path, "cache_write", input * 1.25)};
+		double input = number_at(config, path, "input", 0);
+		prices[i] = (struct config_price){models[i], input,
+			number_at(config, path, "output", 0),
+			number_at(config, path, "cache_read", input),
+			number_at(config, path, "cache_write", input * 1.25)};
 	}
-	p->prices = prices;
-	p->price_count = count;
+	provider->prices = prices;
+	provider->price_count = count;
 }
 
-static const struct config_sent *decode_sent(
-	struct config *c, const struct config_provider *p, const char *key, size_t *count)
+static const struct config_sent *decode_sent(struct config *config,
+	const struct config_provider *provider, const char *key, size_t *count)
 {
-	const char *path[] = {"providers", p->name, key, NULL}, *const * names;
-	size_t room = config_names(c, path, 3, &names);
-	struct config_sent *all = arena_array(&c->store->arena, room, sizeof(*all));
+	const char *path[] = {"providers", provider->name, key, NULL}, *const * names;
+	size_t room = config_names(config, path, 3, &names);
+	struct config_sent *all = arena_array(&config->store->arena, room, sizeof(*all));
 	*count = 0;
 	for (size_t i = 0; i < room; i++) {
 		path[3] = names[i];
-		const struct doc_node *node = config_find(c, path, 4, NULL);
+		const struct doc_node *node = config_find(config, path, 4, NULL);
 		const struct doc_node *env = doc_get(node, "env");
 		if (node)
 			all[(*count)++] = (struct config_sent){
@@ -152,46 +155,48 @@ static const struct config_sent *decode_sent(
 }
 
 /* A bad address has no host here; config_check reports it. */
-static void decode_address(struct config *c, struct config_provider *p)
+static void decode_address(struct config *config, struct config_provider *provider)
 {
 	struct url u;
-	if (!p->base_url || url_parse(p->base_url, &u, NULL))
+	if (!provider->base_url || url_parse(provider->base_url, &u, NULL))
 		return;
-	p->host = arena_copy(&c->store->arena, u.at.host, strlen(u.at.host));
-	p->endpoint = arena_copy(&c->store->arena, u.at.text, strlen(u.at.text));
-	p->port = u.at.port;
-	p->tls = u.tls;
-	p->loopback = u.loopback;
+	provider->host = arena_copy(&config->store->arena, u.at.host, strlen(u.at.host));
+	provider->endpoint = arena_copy(&config->store->arena, u.at.text, strlen(u.at.text));
+	provider->port = u.at.port;
+	provider->tls = u.tls;
+	provider->loopback = u.loopback;
 }
 
-static void decode_provider(struct config *c, struct config_provider *p)
+static void decode_provider(struct config *config, struct config_provider *provider)
 {
-	const char *path[] = {"providers", p->name, NULL};
+	const char *path[] = {"providers", provider->name, NULL};
 	for (size_t i = 0; i < config_provider_key_count; i++) {
 		path[2] = config_provider_keys[i].name;
-		key_store(c, &config_provider_keys[i], config_find(c, path, 3, NULL), p);
+		key_store(config, &config_provider_keys[i], config_find(config, path, 3, NULL),
+			provider);
 	}
-	decode_address(c, p);
-	decode_prices(c, p);
-	p->headers = decode_sent(c, p, "headers", &p->header_count);
-	p->query = decode_sent(c, p, "query", &p->query_count);
-	if (p->idle_timeout_secs == CONFIG_NONE)
-		p->idle_timeout_secs = p->loopback ? 600 : 60;
+	decode_address(config, provider);
+	decode_prices(config, provider);
+	provider->headers = decode_sent(config, provider, "headers", &provider->header_count);
+	provider->query = decode_sent(config, provider, "query", &provider->query_count);
+	if (provider->idle_timeout_secs == CONFIG_NONE)
+		provider->idle_timeout_secs = provider->loopback ? 600 : 60;
 	path[2] = "auth";
-	if (!config_find(c, path, 3, NULL))
-		p->auth = p->api_format == API_ANTHROPIC ? AUTH_X_API_KEY : AUTH_BEARER;
+	if (!config_find(config, path, 3, NULL))
+		provider->auth =
+			provider->api_format == API_ANTHROPIC ? AUTH_X_API_KEY : AUTH_BEARER;
 }
 
-void config_decode_providers(struct config *c)
+void config_decode_providers(struct config *config)
 {
 	const char *const *names;
-	size_t count = config_names(c, (const char *const[]){"providers"}, 1, &names);
-	struct config_provider *all = arena_array(&c->store->arena, count, sizeof(*all));
+	size_t count = config_names(config, (const char *const[]){"providers"}, 1, &names);
+	struct config_provider *all = arena_array(&config->store->arena, count, sizeof(*all));
 	for (size_t i = 0; i < count; i++) {
 		all[i].name = names[i];
 		all[i].host = all[i].endpoint = "";
-		decode_provider(c, &all[i]);
+		decode_provider(config, &all[i]);
 	}
-	c->providers = all;
-	c->provider_count = count;
+	config->providers = all;
+	config->provider_count = count;
 }

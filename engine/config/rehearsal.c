@@ -48,18 +48,18 @@ struct config *config_rehearsal(const char *const *providers, size_t count, enum
 }
 
 void config_rehearsal_settings(
-	struct config *c, const char *file, const char *workspace, struct findings *f)
+	struct config *config, const char *file, const char *workspace, struct findings *findings)
 {
-	struct config_paths paths = {.state_dir = c->state_dir, .workspace = workspace};
-	size_t before = f->errors;
-	const char *provider = c->models.worker.provider;
+	struct config_paths paths = {.state_dir = config->state_dir, .workspace = workspace};
+	size_t before = findings->errors;
+	const char *provider = config->models.worker.provider;
 	/* Its other roles are no real models either. */
 	json_auto_t *roles = json_pack("{s{so so}}", "models", "reviewer", role_json(provider),
 		"planner", role_json(provider));
 	AUTO_FREE char *text = roles ? json_dumps(roles, 0) : NULL;
-	config_set_layer(c, LAYER_REPOSITORY, "rehearsal", text);
-	config_read_layer(c, LAYER_GLOBAL, file, f);
-	config_decode(c);
-	if (f->errors == before)
-		config_check(c, &paths, f);
+	config_set_layer(config, LAYER_REPOSITORY, "rehearsal", text);
+	config_read_layer(config, LAYER_GLOBAL, file, findings);
+	config_decode(config);
+	if (findings->errors == before)
+		config_check(config, &paths, findings);
 }

@@ -37,19 +37,19 @@ static int open_secrets(const char *path, int *out, struct err *e)
 }
 
 /* The document's copies of the keys; it is about to be released. */
-static void wipe(const struct doc *d)
+static void wipe(const struct doc *doc)
 {
-	explicit_bzero((char *)(uintptr_t)d->text, d->len);
-	const struct doc_node *map = doc_get(d->root, "providers");
+	explicit_bzero((char *)(uintptr_t)doc->text, doc->len);
+	const struct doc_node *map = doc_get(doc->root, "providers");
 	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)
 		if (map->pairs[i].value.kind == DOC_STR)
 			explicit_bzero((char *)(uintptr_t)map->pairs[i].value.text,
 				map->pairs[i].value.count);
 }
 
-static int key_in(const struct doc *d, const char *provider, char **out)
+static int key_in(const struct doc *doc, const char *provider, char **out)
 {
-	const struct doc_node *key = doc_get(doc_get(d->root, "providers"), provider);
+	const struct doc_node *key = doc_get(doc_get(doc->root, "providers"), provider);
 	*out = key ? strdup(key->text) : NULL;
 	return 0;
 }
@@ -96,11 +96,11 @@ static int key_from_file(const char *path, const char *provider, char **out, str
 }
 
 static int key_from_directory(
-	const struct config *c, const char *provider, char **out, struct err *e)
+	const struct config *config, const char *provider, char **out, struct err *e)
 {
-	for (size_t i = 0; c->store->config_dir && i < CONFIG_SUFFIXES; i++) {
+	for (size_t i = 0; config->store->config_dir && i < CONFIG_SUFFIXES; i++) {
 		char path[4200];
-		snprintf(path, sizeof(path), "%s/secrets.%s", c->store->config_dir,
+		snprintf(path, sizeof(path), "%s/secrets.%s", config->store->config_dir,
 			config_suffixes[i]);
 		int rc = key_from_file(path, provider, out, e);
 		if (rc <= 0)
@@ -122,31 +122,33 @@ int config_check_key(const char *provider, const char *key, struct err *e)
 	return 0;
 }
 
-int config_provider_key(
-	const struct config *c, const struct config_provider *p, char **out, struct err *e)
+int config_provider_key(const struct config *config, const struct config_provider *provider,
+	char **out, struct err *e)
 {
-	const char *value = p->api_key_env ? getenv(p->api_key_env) : NULL;
+	const char *value = provider->api_key_env ? getenv(provider->api_key_env) : NULL;
 	char *key = NULL;
-	if (p->auth == AUTH_NONE) {
+	if (provider->auth == AUTH_NONE) {
 		*out = NULL;
 		return 0;
 	}
 	if (value && *value)
 		key = strdup(value);
-	else if (key_from_directory(c, p->name, &key, e))
+	else if (key_from_directory(config, provider->name, &key, e))
 		return -1;
-	if (!key && !p->loopback) {
+	if (!key && !provider->loopback) {
 		if (e)
 			e->number = ENOENT;
 		return err_set(e,
 			"there is no key for the provider %s: %s%s%sput it into %s/secrets.yaml "
 			"(mode 0600) as `providers: {%s: KEY}`",
-			p->name, p->api_key_env ? "set " : "", p->api_key_env ? p->api_key_env : "",
-			p->api_key_env ? ", or " : "",
-			c->store->config_dir ? c->store->config_dir : "the configuration directory",
-			p->name);
+			provider->name, provider->api_key_env ? "set " : "",
+			provider->api_key_env ? provider->api_key_env : "",
+			provider->api_key_env ? ", or " : "",
+			config->store->config_dir ? config->store->config_dir
+						  : "the configuration directory",
+			provider->name);
 	}
-	if (key && config_check_key(p->name, key, e)) {
+	if (key && config_check_key(provider->name, key, e)) {
 		explicit_bzero(key, strlen(key));
 		free(key);
 		return -1;
@@ -155,7 +157,7 @@ int config_provider_key(
 	return 0;
 }
 
-const char *config_sent_text(const struct config_provider *p, const char *what,
+const char *config_sent_text(const struct config_provider *provider, const char *what,
 	const struct config_sent *sent, struct err *e)
 {
 	const char *text = sent->text ? sent->text : getenv(sent->env);
@@ -163,7 +165,7 @@ const char *config_sent_text(const struct config_provider *p, const char *what,
 		if (e)
 			e->number = ENOENT;
 		err_set(e, "there is no value for the %s %s of the provider %s: set %s", what,
-			sent->name, p->name, sent->env ? sent->env : "it");
+			sent->name, provider->name, sent->env ? sent->env : "it");
 		return NULL;
 	}
 	for (const char *at = text; *at; at++)
@@ -171,7 +173,7 @@ const char *config_sent_text(const struct config_provider *p, const char *what,
 			err_set(e,
 				"the %s %s of the provider %s holds a byte outside printable "
 				"ASCII, perhaps a stray line break: set it again without",
-				what, sent->name, p->name);
+				what, sent->name, provider->name);
 			return NULL;
 		}
 	return text;

@@ -83,23 +83,24 @@ static const char *find_in_text(struct arena *arena, const char *text)
 	return NULL;
 }
 
-static const char *find_in_layer(const struct config *c, const struct config_source *s)
+static const char *find_in_layer(const struct config *config, const struct config_source *source)
 {
-	const struct doc_node *section = s->own.root ? doc_get(s->own.root, "agent6") : NULL;
+	const struct doc_node *section =
+		source->own.root ? doc_get(source->own.root, "agent6") : NULL;
 	const struct doc_node *node = section ? doc_get(section, "state_dir") : NULL;
-	if (s->own.root || !s->own.text)
+	if (source->own.root || !source->own.text)
 		return node && node->kind == DOC_STR ? node->text : NULL;
-	return find_in_text(&c->store->arena, s->own.text);
+	return find_in_text(&config->store->arena, source->own.text);
 }
 
-void config_salvage_state_dir(struct config *c)
+void config_salvage_state_dir(struct config *config)
 {
 	static const enum config_layer layers[] = {LAYER_FILE, LAYER_GLOBAL};
-	for (size_t i = 0; i < ARRAY_LEN(layers) && !c->store->state_home; i++) {
-		const char *found = find_in_layer(c, &c->store->layers[layers[i]]);
+	for (size_t i = 0; i < ARRAY_LEN(layers) && !config->store->state_home; i++) {
+		const char *found = find_in_layer(config, &config->store->layers[layers[i]]);
 		if (!found)
 			continue;
-		c->state_dir = found;
+		config->state_dir = found;
 		return;
 	}
 }

@@ -22,24 +22,25 @@ struct config_store {
 struct config *config_new(void);
 /* A layer of our own making, which findings call `name`; NULL: it stays as it is. */
 void config_set_layer(
-	struct config *c, enum config_layer layer, const char *name, const char *json);
+	struct config *config, enum config_layer layer, const char *name, const char *json);
 /* Reads a layer's file; decoding comes after. */
-void config_read_layer(
-	struct config *c, enum config_layer layer, const char *path, struct findings *f);
+void config_read_layer(struct config *config, enum config_layer layer, const char *path,
+	struct findings *findings);
 /* The value at a path of keys in the highest layer that has one; NULL: none. In the defaults, "*"
  * stands for any name. `layer` may be NULL. */
-const struct doc_node *config_find(
-	const struct config *c, const char *const *path, size_t depth, enum config_layer *layer);
+const struct doc_node *config_find(const struct config *config, const char *const *path,
+	size_t depth, enum config_layer *layer);
 /* The same by a dotted name, for names without free parts. */
 const struct doc_node *config_find_key(
-	const struct config *c, const char *key, enum config_layer *layer);
+	const struct config *config, const char *key, enum config_layer *layer);
 
 /* Reads the typed values out of the layers (again). */
-void config_decode(struct config *c);
-void config_decode_providers(struct config *c);
+void config_decode(struct config *config);
+void config_decode_providers(struct config *config);
 /* What no shape can say: addresses, paths, roles, contradictions. */
-void config_check(const struct config *c, const struct config_paths *paths, struct findings *f);
+void config_check(
+	const struct config *config, const struct config_paths *paths, struct findings *findings);
 /* The names of the entries of the map at `section`, over all layers. In the store's memory. */
-size_t config_names(
-	const struct config *c, const char *const *path, size_t depth, const char *const **out);
+size_t config_names(const struct config *config, const char *const *path, size_t depth,
+	const char *const **out);
 #endif

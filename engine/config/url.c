@@ -20,20 +20,20 @@ static bool is_localhost(const char *name)
 }
 
 /* HOST[:PORT], `len` bytes; without a port the one of http or https. */
-static int set_authority(struct url *u, const char *text, size_t len, struct err *e)
+static int set_authority(struct url *url, const char *text, size_t len, struct err *e)
 {
 	char whole[HOST_PORT_BYTES];
 	const char *bracket = memrchr(text, ']', len), *host_end = bracket ? bracket : text;
 	const char *port = memchr(host_end, ':', (size_t)(text + len - host_end));
-	const char *usual = u->tls ? ":443" : ":80";
+	const char *usual = url->tls ? ":443" : ":80";
 	if (len + strlen(usual) >= sizeof(whole))
 		return err_set(e, "the host is longer than %d bytes", HOST_BYTES - 1);
 	snprintf(whole, sizeof(whole), "%.*s%s", (int)len, text, port ? "" : usual);
-	if (host_port_decode(&u->at, whole, e))
+	if (host_port_decode(&url->at, whole, e))
 		return -1;
-	enum reach reach = u->at.address.family ? reach_of(&u->at.address) : REACH_PUBLIC;
-	u->loopback = u->at.address.family ? reach == REACH_LOCAL : is_localhost(u->at.host);
-	u->private = !u->loopback && reach != REACH_PUBLIC;
+	enum reach reach = url->at.address.family ? reach_of(&url->at.address) : REACH_PUBLIC;
+	url->loopback = url->at.address.family ? reach == REACH_LOCAL : is_localhost(url->at.host);
+	url->private = !url->loopback && reach != REACH_PUBLIC;
 	return 0;
 }
 

@@ -41,16 +41,17 @@ static json_t *channels(const struct config_sandbox *sandbox,
 	return list;
 }
 
-json_t *confine_agent(const struct confine *c, const struct config_provider *const *providers,
+json_t *confine_agent(const struct confine *confine, const struct config_provider *const *providers,
 	size_t count, const char *state_dir)
 {
-	const struct config_sandbox *sandbox = &c->config->sandbox;
+	const struct config_sandbox *sandbox = &confine->config->sandbox;
 	json_t *cap = sandbox->max_egress_bytes >= 0
 			      ? json_integer((json_int_t)sandbox->max_egress_bytes)
 			      : json_null();
-	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s?}", "version", 1, "profile", c->profile,
-		"agent_network", config_word("sandbox.agent_network", sandbox->agent_network),
-		"workspace", c->workspace, "state_dir", state_dir, "channels",
+	return json_pack("{s:i,s:s,s:s,s:s,s:s,s:o,s:o,s:s?}", "version", 1, "profile",
+		confine->profile, "agent_network",
+		config_word("sandbox.agent_network", sandbox->agent_network), "workspace",
+		confine->workspace, "state_dir", state_dir, "channels",
 		channels(sandbox, providers, count), "max_egress_bytes", cap, "upstream_proxy",
 		sandbox->upstream_proxy);
 }

@@ -37,13 +37,15 @@ struct confine {
 	const char *objects;        /* what the clone borrows */
 };
 
-/* What the network matrix (config/network.h) gives a tool state here; `s` may be NULL: one that
+/* What the network matrix (config/network.h) gives a tool state here; `state` may be NULL: one that
  * asks for nothing, which is what an agent and its commands are. */
-const struct network_row *confine_network_row(const struct confine *c, const struct state *s);
+const struct network_row *confine_network_row(
+	const struct confine *confine, const struct state *state);
 
 /* One line per reason why this machine cannot start here: state, setting, reason, fix. Returns how
  * many there are. Looks at the file system (grants are compared by their real paths). */
-size_t confine_refusals(const struct machine *m, const struct confine *c, struct buf *out);
+size_t confine_refusals(
+	const struct machine *machine, const struct confine *confine, struct buf *out);
 
 /* Refuses root, unless the operator has allowed it. */
 int confine_check_root(bool allowed, struct err *e) MUST_CHECK;
@@ -55,34 +57,37 @@ int confine_check_grant(const char *setting, const char *path, bool write, const
  * of what it has granted, one whose commands could write on hardened what every confinement rests
  * on, or sandbox.protect. */
 int confine_check_reserved(
-	const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
+	const struct confine *confine, const struct state *state, struct err *e) MUST_CHECK;
 /* Refuses a tool state whose commands could make what sandbox.protect names, in the workspace or in
  * one of its `writes`, or whose jail would find a link where sandbox.protect or sandbox.hide names
  * a path of the workspace. In a clone it is the commit that is refused. */
-int confine_check_found(const struct confine *c, const struct state *s, struct err *e) MUST_CHECK;
+int confine_check_found(
+	const struct confine *confine, const struct state *state, struct err *e) MUST_CHECK;
 
-/* Whether what `s` runs or edits may change the workspace. */
-bool confine_writes(const struct state *s);
+/* Reports whether `state` runs commands: a tool state, or an agent that may. */
+bool confine_runs_commands(const struct state *state, const struct config *config);
+/* Reports whether what `state` runs or edits may change the workspace. */
+bool confine_writes(const struct state *state);
 /* The jail policy of a tool state, complete but for argv and env. New reference. */
-json_t *confine_policy(const struct confine *c, const struct state *s);
+json_t *confine_policy(const struct confine *confine, const struct state *state);
 /* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
  * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
-json_t *confine_command_policy(const struct confine *c);
+json_t *confine_command_policy(const struct confine *confine);
 /* What a command is given of this process's own environment: LANG, LC_ALL, TERM, TZ, those that are
  * set. New reference. */
 json_t *confine_environment(void);
 /* The real paths of those of `paths` that are there; in `a`. */
-struct config_list confine_real(struct arena *a, const struct config_list *paths);
+struct config_list confine_real(struct arena *arena, const struct config_list *paths);
 /* Whether `path` is there and lies in one of `grants`, which are real paths: a link inside a grant
  * that leads out of it is not granted. */
 bool confine_granted(const char *path, const struct config_list *grants);
-/* What nothing may write in the workspace or what `t` may write (NULL: nothing more): .git,
+/* What nothing may write in the workspace or what `state` may write (NULL: nothing more): .git,
  * what is reserved, sandbox.protect. */
-json_t *confine_protected(const struct confine *c, const struct tool_state *t);
+json_t *confine_protected(const struct confine *confine, const struct tool_state *state);
 /* What nothing may see: the reserved secrets and sandbox.hide. */
-json_t *confine_hidden(const struct confine *c);
+json_t *confine_hidden(const struct confine *confine);
 /* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.
  * `providers`: whom it asks; a NULL and one that was named before are passed over. */
-json_t *confine_agent(const struct confine *c, const struct config_provider *const *providers,
+json_t *confine_agent(const struct confine *confine, const struct config_provider *const *providers,
 	size_t count, const char *state_dir);
 #endif

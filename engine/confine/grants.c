@@ -4,25 +4,26 @@
 
 #include <string.h>
 
-static const struct config_secret *find(const struct config *c, const char *name)
+static const struct config_secret *find(const struct config *config, const char *name)
 {
-	for (size_t i = 0; i < c->sandbox.secret_count; i++)
-		if (!strcmp(c->sandbox.secrets[i].name, name))
-			return &c->sandbox.secrets[i];
+	for (size_t i = 0; i < config->sandbox.secret_count; i++)
+		if (!strcmp(config->sandbox.secrets[i].name, name))
+			return &config->sandbox.secrets[i];
 	return NULL;
 }
 
-static bool granted_to(const struct config_secret *s, const char *machine)
+static bool granted_to(const struct config_secret *secret, const char *machine)
 {
-	for (size_t i = 0; i < s->machines.count; i++)
-		if (!strcmp(s->machines.items[i], machine))
+	for (size_t i = 0; i < secret->machines.count; i++)
+		if (!strcmp(secret->machines.items[i], machine))
 			return true;
 	return false;
 }
 
-int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e)
+int grants_check(
+	const struct config *config, const char *machine, const char *secret, struct err *e)
 {
-	const struct config_secret *s = find(c, secret);
+	const struct config_secret *s = find(config, secret);
 	if (s && !granted_to(s, machine))
 		return err_set(e,
 			"the secret %s is not granted to machine %s; add %s to "
@@ -44,25 +45,25 @@ int grants_check(const struct config *c, const char *machine, const char *secret
 	return 0;
 }
 
-static void wipe(json_t *env, const struct config *c, const struct tool_state *t)
+static void wipe(json_t *env, const struct config *config, const struct tool_state *state)
 {
-	for (size_t i = 0; i < t->secret_count; i++) {
-		json_t *value = json_object_get(env, find(c, t->secrets[i])->env);
+	for (size_t i = 0; i < state->secret_count; i++) {
+		json_t *value = json_object_get(env, find(config, state->secrets[i])->env);
 		explicit_bzero(
 			(char *)(uintptr_t)json_string_value(value), json_string_length(value));
 	}
 }
 
-char *grants_order(
-	const struct config *c, const struct tool_state *t, const json_t *policy, struct err *e)
+char *grants_order(const struct config *config, const struct tool_state *state,
+	const json_t *policy, struct err *e)
 {
 	json_auto_t *env = json_object();
 	json_object_update(env, json_object_get(policy, "env"));
-	for (size_t i = 0; i < t->secret_count; i++) {
-		const struct config_secret *secret = find(c, t->secrets[i]);
+	for (size_t i = 0; i < state->secret_count; i++) {
+		const struct config_secret *secret = find(config, state->secrets[i]);
 		const char *value = secret ? getenv(secret->env) : NULL;
 		if (!value) {
-			err_set(e, "the secret %s is gone", t->secrets[i]);
+			err_set(e, "the secret %s is gone", state->secrets[i]);
 			return NULL;
 		}
 		json_object_set_new(env, secret->env, json_string(value));
@@ -70,21 +71,21 @@ char *grants_order(
 	json_auto_t *order = json_pack("{s:O, s:O, s:O}", "argv", json_object_get(policy, "argv"),
 		"env", env, "timeout_secs", json_object_get(policy, "timeout_secs"));
 	char *text = order ? json_text(order) : NULL;
-	wipe(env, c, t);
+	wipe(env, config, state);
 	if (!text)
 		err_set(e, "the command cannot be written");
 	return text;
 }
 
-void grants_redact(const struct config *c, const struct state *s, struct output *o)
+void grants_redact(const struct config *config, const struct state *state, struct output *output)
 {
 	struct secrets secrets = {0};
 	int failed = 0;
-	for (size_t i = 0; i < s->tool.secret_count; i++) {
-		const struct config_secret *secret = find(c, s->tool.secrets[i]);
+	for (size_t i = 0; i < state->tool.secret_count; i++) {
+		const struct config_secret *secret = find(config, state->tool.secrets[i]);
 		const char *value = secret ? getenv(secret->env) : NULL;
 		failed |= value ? secrets_add(&secrets, value) : 0;
 	}
-	output_redact(o, failed ? NULL : &secrets);
+	output_redact(output, failed ? NULL : &secrets);
 	secrets_done(&secrets);
 }

@@ -17,11 +17,12 @@
 enum { GRANT_BYTES_MIN = SECRETS_BYTES_MIN };
 
 /* Whether `machine` may have the secret, and there is one. The message names the setting. */
-int grants_check(const struct config *c, const char *machine, const char *secret, struct err *e);
+int grants_check(
+	const struct config *config, const char *machine, const char *secret, struct err *e);
 /* The order for the launcher of a tool state whose command and environment are `policy`'s, its
  * secrets in env: heap text, to be wiped. NULL: a secret is gone. */
-char *grants_order(
-	const struct config *c, const struct tool_state *t, const json_t *policy, struct err *e);
+char *grants_order(const struct config *config, const struct tool_state *state,
+	const json_t *policy, struct err *e);
 /* Takes the state's secrets out of a closed output. */
-void grants_redact(const struct config *c, const struct state *s, struct output *o);
+void grants_redact(const struct config *config, const struct state *state, struct output *output);
 #endif

@@ -1,8 +1,8 @@
 #include "confine/offline.h"
 
 #include "base/child.h"
+#include "base/cleanup.h"
 #include "base/exit.h"
-#include "base/own.h"
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,29 +21,29 @@ static socklen_t abstract_address(const char *name, struct sockaddr_un *out)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)len);
 }
 
-int offline_open(struct offline *o, struct err *e)
+int offline_open(struct offline *offline, struct err *e)
 {
 	struct sockaddr_un at;
-	snprintf(o->name, sizeof(o->name), "agent6-offline-%d", (int)getpid());
-	socklen_t len = abstract_address(o->name, &at);
+	snprintf(offline->name, sizeof(offline->name), "agent6-offline-%d", (int)getpid());
+	socklen_t len = abstract_address(offline->name, &at);
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0 || bind(fd, (struct sockaddr *)&at, len) || listen(fd, 1))
 		return err_errno(e, "cannot make the socket that a probe aims at");
-	o->listen_fd = TAKE_FD(fd);
+	offline->listen_fd = TAKE_FD(fd);
 	return 0;
 }
 
-void offline_close(struct offline *o)
+void offline_close(struct offline *offline)
 {
-	own_close(&o->listen_fd);
+	own_close(&offline->listen_fd);
 }
 
-int offline_command(const struct offline *o, json_t **argv, char **directory, struct err *e)
+int offline_command(const struct offline *offline, json_t **argv, char **directory, struct err *e)
 {
 	AUTO_FREE char *program = child_sibling("agent6", e);
 	if (!program)
 		return -1;
-	*argv = json_pack("[s,s,s,s,s]", program, "check", "sandbox", "--offline", o->name);
+	*argv = json_pack("[s,s,s,s,s]", program, "check", "sandbox", "--offline", offline->name);
 	*strrchr(program, '/') = '\0';
 	*directory = TAKE_PTR(program);
 	return *argv ? 0 : err_set(e, "out of memory");
@@ -87,10 +87,10 @@ int offline_attempt(const char *abstract_name)
 /* --- outside ---------------------------------------------------------------------------------- */
 
 /* Its words count, not its status: a sanitizer has one of its own when it is kept from tracing. */
-int offline_judge(const struct offline *o, const json_t *fact, struct err *e)
+int offline_judge(const struct offline *offline, const json_t *fact, struct err *e)
 {
 	const char *through = json_string_value(json_object_get(fact, "stdout"));
-	AUTO_FD int caller = accept(o->listen_fd, NULL, NULL);
+	AUTO_FD int caller = accept(offline->listen_fd, NULL, NULL);
 	if (through && !strcmp(through, nothing) && caller < 0)
 		return 0;
 	if (through && *through && strcmp(through, nothing) != 0)

@@ -12,21 +12,22 @@
 
 enum { LINKS_MAX = 40 };
 
-static bool is_steered(const struct reserved *h, const char *path, int links, char at[PATH_MAX]);
+static bool is_steered(
+	const struct reserved *reserved, const char *path, int links, char at[PATH_MAX]);
 
 /* What is protected may have to be hidden as well. */
-void reserved_add(struct reserved *h, enum reserved_as as, const char *path)
+void reserved_add(struct reserved *reserved, enum reserved_as as, const char *path)
 {
 	char real[PATH_MAX];
-	struct reserved_path **at = &h->paths;
+	struct reserved_path **at = &reserved->paths;
 	if (!realpath(path, real))
 		return;
 	for (; *at; at = &(*at)->next)
 		if (!strcmp((*at)->path, real) &&
 			((*at)->as == RESERVED_SECRET) == (as == RESERVED_SECRET))
 			return;
-	struct reserved_path *added = arena_alloc(h->arena, sizeof(*added));
-	*added = (struct reserved_path){arena_copy(h->arena, real, strlen(real)), as, NULL};
+	struct reserved_path *added = arena_alloc(reserved->arena, sizeof(*added));
+	*added = (struct reserved_path){arena_copy(reserved->arena, real, strlen(real)), as, NULL};
 	*at = added;
 }
 
@@ -34,42 +35,43 @@ void reserved_add(struct reserved *h, enum reserved_as as, const char *path)
 
 /* Whether something around `dir` is reserved that lies in `grant`: nothing else is carved out of
  * it. */
-static bool carved_out(const struct reserved *h, const char *dir, const char *grant)
+static bool carved_out(const struct reserved *reserved, const char *dir, const char *grant)
 {
-	for (const struct reserved_path *p = h->paths; p; p = p->next)
+	for (const struct reserved_path *p = reserved->paths; p; p = p->next)
 		if (p->as != RESERVED_SECRET && path_is_within(dir, p->path) &&
 			path_is_within(p->path, grant))
 			return true;
-	for (size_t i = 0; i < h->protect.count; i++)
-		if (path_is_within(dir, h->protect.items[i]) &&
-			path_is_within(h->protect.items[i], grant))
+	for (size_t i = 0; i < reserved->protect.count; i++)
+		if (path_is_within(dir, reserved->protect.items[i]) &&
+			path_is_within(reserved->protect.items[i], grant))
 			return true;
 	return false;
 }
 
 /* Whether a command may make and replace what lies in `dir`, a real path. */
-static bool in_reach(const struct reserved *h, const char *dir)
+static bool in_reach(const struct reserved *reserved, const char *dir)
 {
-	for (size_t l = 0; l < ARRAY_LEN(h->grants); l++)
-		for (size_t i = 0; i < h->grants[l].count; i++)
-			if (path_is_within(dir, h->grants[l].items[i]) &&
-				!carved_out(h, dir, h->grants[l].items[i]))
+	for (size_t l = 0; l < ARRAY_LEN(reserved->grants); l++)
+		for (size_t i = 0; i < reserved->grants[l].count; i++)
+			if (path_is_within(dir, reserved->grants[l].items[i]) &&
+				!carved_out(reserved, dir, reserved->grants[l].items[i]))
 				return true;
 	return false;
 }
 
 /* Whether a command decides where the link `at` leads to, which lies in `dir`. Its own way is
  * written to `at`. */
-static bool is_turned(const struct reserved *h, const char *dir, int links, char at[PATH_MAX])
+static bool is_turned(
+	const struct reserved *reserved, const char *dir, int links, char at[PATH_MAX])
 {
 	char target[PATH_MAX] = "", next[2 * PATH_MAX];
-	if (in_reach(h, dir))
+	if (in_reach(reserved, dir))
 		return true;
 	ssize_t len = readlink(at, target, sizeof(target) - 1);
 	target[len < 0 ? 0 : len] = '\0';
 	snprintf(next, sizeof(next), "%s%s%s", *target == '/' ? "" : dir, *target == '/' ? "" : "/",
 		target);
-	return is_steered(h, next, links + 1, at);
+	return is_steered(reserved, next, links + 1, at);
 }
 
 /* Goes from `dir`, a real path, to what is called `name` in it. */
@@ -83,7 +85,8 @@ static bool enter(char dir[PATH_MAX], const char *name)
 /* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
  * the link that it may turn, the way out of a directory in whose place it may put one, or what is
  * yet to come. */
-static bool is_steered(const struct reserved *h, const char *path, int links, char at[PATH_MAX])
+static bool is_steered(
+	const struct reserved *reserved, const char *path, int links, char at[PATH_MAX])
 {
 	char dir[PATH_MAX]; /* where the way has come to: its real path */
 	size_t end = 0;
@@ -95,14 +98,14 @@ static bool is_steered(const struct reserved *h, const char *path, int links, ch
 		if (snprintf(at, PATH_MAX, "%.*s", (int)end, path) >= PATH_MAX)
 			return false;
 		if (lstat(at, &st))
-			return in_reach(h, dir);
+			return in_reach(reserved, dir);
 		if (!strcmp(at + from, "..")) {
-			bool reached = from && in_reach(h, dir);
-			if (in_reach(h, dirname(dir)) && reached)
+			bool reached = from && in_reach(reserved, dir);
+			if (in_reach(reserved, dirname(dir)) && reached)
 				return true;
 		} else if (!S_ISLNK(st.st_mode)) {
 			known = enter(dir, at + from);
-		} else if (is_turned(h, dir, links, at)) {
+		} else if (is_turned(reserved, dir, links, at)) {
 			return true;
 		} else {
 			snprintf(at, PATH_MAX, "%.*s", (int)end, path);
@@ -112,11 +115,12 @@ static bool is_steered(const struct reserved *h, const char *path, int links, ch
 	return false;
 }
 
-static int check_way(const struct reserved *h, const char *what, const char *path, struct err *e)
+static int check_way(
+	const struct reserved *reserved, const char *what, const char *path, struct err *e)
 {
 	char at[PATH_MAX];
 	struct stat st;
-	if (!is_steered(h, path, 0, at))
+	if (!is_steered(reserved, path, 0, at))
 		return 0;
 	if (lstat(at, &st))
 		return err_set(e,
@@ -134,7 +138,7 @@ static int check_way(const struct reserved *h, const char *what, const char *pat
 
 /* The directory, which stays what it is when a file in it is replaced on the host, but not all of
  * the workspace; and each, which a state may pick alone. */
-static void reserve_programs(struct reserved *h)
+static void reserve_programs(struct reserved *reserved)
 {
 	static const char *const programs[] = {
 		"agent6", "agent6-agent", "agent6-broker", "agent6-cassette", "agent6-jail"};
@@ -144,10 +148,10 @@ static void reserve_programs(struct reserved *h)
 		if (!slash)
 			continue;
 		*slash = '\0';
-		if (strcmp(path, h->workspace) != 0)
-			reserved_add(h, RESERVED_PROGRAM, path);
+		if (strcmp(path, reserved->workspace) != 0)
+			reserved_add(reserved, RESERVED_PROGRAM, path);
 		*slash = '/';
-		reserved_add(h, RESERVED_PROGRAM, path);
+		reserved_add(reserved, RESERVED_PROGRAM, path);
 	}
 }
 
@@ -160,79 +164,80 @@ static bool is_path(const char *word)
 /* What the operator has run on the host may be a script that an argument names, or write to a file
  * of which a command could make a link. */
 static int reserve_command(
-	struct reserved *h, const char *what, const struct config_list *argv, struct err *e)
+	struct reserved *reserved, const char *what, const struct config_list *argv, struct err *e)
 {
 	struct stat st;
 	for (size_t i = 0; i < argv->count; i++) {
 		const char *word = argv->items[i];
 		bool file = !stat(word, &st) && S_ISREG(st.st_mode);
 		bool named = i ? file || is_path(word) : strchr(word, '/') != NULL;
-		if (named && check_way(h, what, word, e))
+		if (named && check_way(reserved, what, word, e))
 			return -1;
 		if (file)
-			reserved_add(h, RESERVED_SETTING, word);
+			reserved_add(reserved, RESERVED_SETTING, word);
 	}
 	return 0;
 }
 
-static int reserve_file(struct reserved *h, const char *what, const char *path, struct err *e)
+static int reserve_file(
+	struct reserved *reserved, const char *what, const char *path, struct err *e)
 {
 	struct stat st;
 	if (!path)
 		return 0;
-	if (check_way(h, what, path, e))
+	if (check_way(reserved, what, path, e))
 		return -1;
 	if (!stat(path, &st) && S_ISREG(st.st_mode))
-		reserved_add(h, RESERVED_SETTING, path);
+		reserved_add(reserved, RESERVED_SETTING, path);
 	return 0;
 }
 
 /* Each of the files, too: it may be a link to where others keep theirs. */
-static int reserve_files_in(struct reserved *h, const char *dir, struct err *e)
+static int reserve_files_in(struct reserved *reserved, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
 	struct stat st;
 	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
 		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
-		if (!lstat(path, &st) && reserve_file(h, "the configuration", path, e))
+		if (!lstat(path, &st) && reserve_file(reserved, "the configuration", path, e))
 			return -1;
 		snprintf(path, sizeof(path), "%s/secrets.%s", dir, config_suffixes[i]);
 		if (!lstat(path, &st))
-			reserved_add(h, RESERVED_SECRET, path);
+			reserved_add(reserved, RESERVED_SECRET, path);
 	}
 	return 0;
 }
 
 static int reserve_configuration(
-	struct reserved *h, const struct config_paths *paths, struct err *e)
+	struct reserved *reserved, const struct config_paths *paths, struct err *e)
 {
 	char path[PATH_MAX];
 	if (paths->config_dir) {
-		if (check_way(h, "the configuration directory", paths->config_dir, e))
+		if (check_way(reserved, "the configuration directory", paths->config_dir, e))
 			return -1;
-		reserved_add(h, RESERVED_SETTING, paths->config_dir);
-		if (reserve_files_in(h, paths->config_dir, e))
+		reserved_add(reserved, RESERVED_SETTING, paths->config_dir);
+		if (reserve_files_in(reserved, paths->config_dir, e))
 			return -1;
 	}
 	if (paths->repo_id) {
-		snprintf(path, sizeof(path), "%s/%s", h->config->state_dir, paths->repo_id);
-		if (reserve_files_in(h, path, e))
+		snprintf(path, sizeof(path), "%s/%s", reserved->config->state_dir, paths->repo_id);
+		if (reserve_files_in(reserved, path, e))
 			return -1;
 	}
-	return reserve_file(h, "--config", paths->file, e);
+	return reserve_file(reserved, "--config", paths->file, e);
 }
 
 /* Its files are the host's own, and rotated beside it: there is nothing to carve out of a grant. */
-static int check_audit(const struct reserved *h, struct err *e)
+static int check_audit(const struct reserved *reserved, struct err *e)
 {
-	const char *path = h->config->audit.path;
+	const char *path = reserved->config->audit.path;
 	char dir[PATH_MAX], real[PATH_MAX];
 	if (!path || snprintf(dir, sizeof(dir), "%s", path) >= PATH_MAX || !strrchr(dir, '/'))
 		return 0;
 	strrchr(dir, '/')[1] = '\0';
-	if (check_way(h, "audit.path", dir, e))
+	if (check_way(reserved, "audit.path", dir, e))
 		return -1;
-	return realpath(dir, real) && in_reach(h, real)
+	return realpath(dir, real) && in_reach(reserved, real)
 		       ? err_set(e,
 				 "audit.path lies in %s, where commands can write; name a place "
 				 "where they cannot",
@@ -240,24 +245,25 @@ static int check_audit(const struct reserved *h, struct err *e)
 		       : 0;
 }
 
-int reserved_init(struct reserved *h, const struct config_paths *paths, struct err *e)
+int reserved_init(struct reserved *reserved, const struct config_paths *paths, struct err *e)
 {
-	const struct config *c = h->config;
-	const struct config_list own = {&h->workspace, !h->only_read};
-	h->grants[0] = confine_real(h->arena, &own);
-	h->grants[1] = confine_real(h->arena, &c->sandbox.write);
-	h->grants[2] = confine_real(h->arena, &h->writes);
-	h->protect = confine_real(h->arena, &c->sandbox.protect);
-	reserve_programs(h);
-	if ((paths && reserve_configuration(h, paths, e)) ||
-		reserve_command(h, "machine.notify.on_event", &c->machine.on_event, e) ||
-		check_audit(h, e) || check_way(h, "the state directory", c->state_dir, e) ||
-		reserve_file(h, "machine.allowed_signers", c->machine.allowed_signers, e))
+	const struct config *c = reserved->config;
+	const struct config_list own = {&reserved->workspace, !reserved->only_read};
+	reserved->grants[0] = confine_real(reserved->arena, &own);
+	reserved->grants[1] = confine_real(reserved->arena, &c->sandbox.write);
+	reserved->grants[2] = confine_real(reserved->arena, &reserved->writes);
+	reserved->protect = confine_real(reserved->arena, &c->sandbox.protect);
+	reserve_programs(reserved);
+	if ((paths && reserve_configuration(reserved, paths, e)) ||
+		reserve_command(reserved, "machine.notify.on_event", &c->machine.on_event, e) ||
+		check_audit(reserved, e) ||
+		check_way(reserved, "the state directory", c->state_dir, e) ||
+		reserve_file(reserved, "machine.allowed_signers", c->machine.allowed_signers, e))
 		return -1;
 	for (size_t i = 0; i < c->provider_count; i++)
-		if (reserve_file(h, "a provider's ca_file", c->providers[i].ca_file, e) ||
-			reserve_command(
-				h, "a provider's token_command", &c->providers[i].token_command, e))
+		if (reserve_file(reserved, "a provider's ca_file", c->providers[i].ca_file, e) ||
+			reserve_command(reserved, "a provider's token_command",
+				&c->providers[i].token_command, e))
 			return -1;
 	return 0;
 }

@@ -24,7 +24,8 @@ struct reserved {
 /* `paths`: where `config` comes from; NULL: from nobody's files. An error where a command could
  * turn a link on the way to one of these, or make one that is yet to come: the next run would take
  * what it then finds. */
-int reserved_init(struct reserved *h, const struct config_paths *paths, struct err *e) MUST_CHECK;
+int reserved_init(
+	struct reserved *reserved, const struct config_paths *paths, struct err *e) MUST_CHECK;
 /* Adds what lies at `path`, if something does and was not added before. */
-void reserved_add(struct reserved *h, enum reserved_as as, const char *path);
+void reserved_add(struct reserved *reserved, enum reserved_as as, const char *path);
 #endif

@@ -32,17 +32,17 @@ struct dry {
 	struct dry_result *result;
 };
 
-static void tell(const struct dry *d, json_t *event)
+static void tell(const struct dry *dry, json_t *event)
 {
-	d->tell(d->ctx, event);
+	dry->tell(dry->ctx, event);
 	json_decref(event);
 }
 
-static json_t *path_to(const struct dry *d, size_t at)
+static json_t *path_to(const struct dry *dry, size_t at)
 {
 	json_t *path = json_array();
-	for (size_t shown = 0; shown < PATH_MAX_SHOWN; shown++, at = d->nodes[at].parent) {
-		json_array_insert_new(path, 0, json_string(d->nodes[at].state->name));
+	for (size_t shown = 0; shown < PATH_MAX_SHOWN; shown++, at = dry->nodes[at].parent) {
+		json_array_insert_new(path, 0, json_string(dry->nodes[at].state->name));
 		if (!at)
 			break;
 	}
@@ -50,157 +50,158 @@ static json_t *path_to(const struct dry *d, size_t at)
 }
 
 /* Each reason of a state once, with the first path that shows it. */
-static void fail(struct dry *d, const struct state *s, const char *why, json_t *path)
+static void fail(struct dry *dry, const struct state *state, const char *why, json_t *path)
 {
 	AUTO_FREE char *key = NULL;
 	json_auto_t *owned = path;
-	if (asprintf(&key, "%s: %s", s->name, why) < 0 || json_object_get(d->failed, key))
+	if (asprintf(&key, "%s: %s", state->name, why) < 0 || json_object_get(dry->failed, key))
 		return;
-	json_object_set_new(d->failed, key, json_true());
-	d->result->failures++;
-	tell(d, json_pack("{s:s, s:s, s:s, s:O}", "t", "failure", "state", s->name, "why", why,
-			"path", owned));
+	json_object_set_new(dry->failed, key, json_true());
+	dry->result->failures++;
+	tell(dry, json_pack("{s:s, s:s, s:s, s:O}", "t", "failure", "state", state->name, "why",
+			  why, "path", owned));
 }
 
 /* --- blackboards ------------------------------------------------------------------------------ */
 
-static uint32_t number_of(struct dry *d, const char *variable)
+static uint32_t number_of(struct dry *dry, const char *variable)
 {
-	json_t *value = json_object_get(d->board, variable);
+	json_t *value = json_object_get(dry->board, variable);
 	AUTO_FREE char *text = json_text(value);
 	if (!text)
 		abort();
-	const json_t *known = json_object_get(d->numbers, text);
+	const json_t *known = json_object_get(dry->numbers, text);
 	if (known)
 		return (uint32_t)json_integer_value(known);
-	size_t number = json_array_size(d->distinct);
-	json_array_append(d->distinct, value);
-	json_object_set_new(d->numbers, text, json_integer((json_int_t)number));
+	size_t number = json_array_size(dry->distinct);
+	json_array_append(dry->distinct, value);
+	json_object_set_new(dry->numbers, text, json_integer((json_int_t)number));
 	return (uint32_t)number;
 }
 
-static void show(struct dry *d, const struct variable *v, const uint32_t *values)
+static void show(struct dry *dry, const struct variable *variable, const uint32_t *values)
 {
-	json_object_set(
-		d->board, v->name, json_array_get(d->distinct, values[v - d->m->variables]));
+	json_object_set(dry->board, variable->name,
+		json_array_get(dry->distinct, values[variable - dry->m->variables]));
 }
 
-static const struct variable *captured(const struct state *s, size_t i)
+static const struct variable *captured(const struct state *state, size_t i)
 {
-	if (s->capture.whole)
-		return i ? NULL : s->capture.whole;
-	return i < s->capture.set_count ? s->capture.set[i].target : NULL;
+	if (state->capture.whole)
+		return i ? NULL : state->capture.whole;
+	return i < state->capture.set_count ? state->capture.set[i].target : NULL;
 }
 
-static uint32_t *copy_values(const struct dry *d, const uint32_t *values)
+static uint32_t *copy_values(const struct dry *dry, const uint32_t *values)
 {
-	uint32_t *copy = calloc(d->m->variable_count + 1, sizeof(*copy));
+	uint32_t *copy = calloc(dry->m->variable_count + 1, sizeof(*copy));
 	if (!copy)
 		abort();
 	if (values)
-		memcpy(copy, values, d->m->variable_count * sizeof(*copy));
+		memcpy(copy, values, dry->m->variable_count * sizeof(*copy));
 	return copy;
 }
 
-/* The blackboard that a step of `s` made of `values`, and leaves as it was before. */
-static uint32_t *take_board(struct dry *d, const struct state *s, const uint32_t *values)
+/* The blackboard that a step of `state` made of `values`, and leaves as it was before. */
+static uint32_t *take_board(struct dry *dry, const struct state *state, const uint32_t *values)
 {
-	uint32_t *after = copy_values(d, values);
+	uint32_t *after = copy_values(dry, values);
 	const struct variable *v;
-	for (size_t i = 0; (v = captured(s, i)); i++) {
-		after[v - d->m->variables] = number_of(d, v->name);
-		show(d, v, values);
+	for (size_t i = 0; (v = captured(state, i)); i++) {
+		after[v - dry->m->variables] = number_of(dry, v->name);
+		show(dry, v, values);
 	}
 	return after;
 }
 
 /* --- each state by itself --------------------------------------------------------------------- */
 
-static void try_label(struct dry *d, const struct state *s, enum outcome label)
+static void try_label(struct dry *dry, const struct state *state, enum outcome label)
 {
 	struct err e = ERR_NONE;
 	struct reduced v;
-	json_auto_t *fact = dry_fact(s, label, 0, NULL);
-	if (reduce(s, fact, d->board, &v, &e))
-		fail(d, s, e.text, json_array());
+	json_auto_t *fact = dry_fact(state, label, 0, NULL);
+	if (reduce(state, fact, dry->board, &v, &e))
+		fail(dry, state, e.text, json_array());
 	else if (v.outcome != label)
-		fail(d, s, v.reason, json_array());
+		fail(dry, state, v.reason, json_array());
 	else
-		tell(d, json_pack("{s:s, s:s, s:s, s:s}", "t", "state", "state", s->name, "label",
-				v.label, "goto", v.target->name));
-	free(take_board(d, s, d->nodes[0].values));
+		tell(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "state", "state", state->name,
+				  "label", v.label, "goto", v.target->name));
+	free(take_board(dry, state, dry->nodes[0].values));
 }
 
-static json_t *try_clause(const struct dry *d, const struct clause *c, bool *wins)
+static json_t *try_clause(const struct dry *dry, const struct clause *clause, bool *wins)
 {
 	struct err e = ERR_NONE;
-	*wins = !c->condition;
-	if (c->condition && predicate_eval(c->condition, d->board, wins, &e)) {
+	*wins = !clause->condition;
+	if (clause->condition && predicate_eval(clause->condition, dry->board, wins, &e)) {
 		*wins = false;
-		return json_pack("{s:s, s:n, s:s}", "if", c->text, "value", "why", e.text);
+		return json_pack("{s:s, s:n, s:s}", "if", clause->text, "value", "why", e.text);
 	}
-	return json_pack("{s:s, s:b}", "if", c->text, "value", *wins);
+	return json_pack("{s:s, s:b}", "if", clause->text, "value", *wins);
 }
 
-static void try_branch(struct dry *d, const struct state *s)
+static void try_branch(struct dry *dry, const struct state *state)
 {
 	json_t *clauses = json_array();
 	const struct state *to = NULL;
 	bool decided = false, wins;
-	for (size_t i = 0; i < s->branch.clause_count && !decided; i++) {
-		json_t *clause = try_clause(d, &s->branch.clauses[i], &wins);
+	for (size_t i = 0; i < state->branch.clause_count && !decided; i++) {
+		json_t *clause = try_clause(dry, &state->branch.clauses[i], &wins);
 		decided = wins || json_object_get(clause, "why");
 		if (wins)
-			to = s->branch.clauses[i].target;
+			to = state->branch.clauses[i].target;
 		json_array_append_new(clauses, clause);
 	}
-	tell(d, json_pack("{s:s, s:s, s:o, s:s?}", "t", "branch", "state", s->name, "clauses",
-			clauses, "goto", to ? to->name : NULL));
+	tell(dry, json_pack("{s:s, s:s, s:o, s:s?}", "t", "branch", "state", state->name, "clauses",
+			  clauses, "goto", to ? to->name : NULL));
 }
 
-static void try_states(struct dry *d)
+static void try_states(struct dry *dry)
 {
-	for (size_t i = 0; i < d->m->state_count; i++) {
-		const struct state *s = &d->m->states[i];
+	for (size_t i = 0; i < dry->m->state_count; i++) {
+		const struct state *s = &dry->m->states[i];
 		if (s->kind == KIND_BRANCH)
-			try_branch(d, s);
+			try_branch(dry, s);
 		for (unsigned o = 0; s->kind != KIND_BRANCH && o < OUTCOME_COUNT; o++)
 			if (s->on[o])
-				try_label(d, s, o);
+				try_label(dry, s, o);
 	}
 }
 
 /* --- every path ------------------------------------------------------------------------------- */
 
-static bool is_new(struct dry *d, const struct state *s, const uint32_t *values)
+static bool is_new(struct dry *dry, const struct state *state, const uint32_t *values)
 {
 	struct sha256 hash;
 	char key[SHA256_HEX + 1];
 	sha256_init(&hash);
-	sha256_add(&hash, s->name, strlen(s->name) + 1);
-	sha256_add(&hash, values, d->m->variable_count * sizeof(*values));
+	sha256_add(&hash, state->name, strlen(state->name) + 1);
+	sha256_add(&hash, values, dry->m->variable_count * sizeof(*values));
 	sha256_end_hex(&hash, key);
-	return !json_object_get(d->seen, key) && !json_object_set_new(d->seen, key, json_true());
+	return !json_object_get(dry->seen, key) &&
+	       !json_object_set_new(dry->seen, key, json_true());
 }
 
 /* Takes over `values`. */
-static void reach(struct dry *d, const struct state *s, uint32_t *values, size_t parent)
+static void reach(struct dry *dry, const struct state *state, uint32_t *values, size_t parent)
 {
-	size_t depth = d->count ? d->nodes[parent].depth + 1 : 0;
-	if (is_new(d, s, values)) {
-		if (d->count < DRY_VISITS_MAX && depth <= DRY_DEPTH_MAX) {
-			d->nodes[d->count++] = (struct node){s, values, parent, depth};
+	size_t depth = dry->count ? dry->nodes[parent].depth + 1 : 0;
+	if (is_new(dry, state, values)) {
+		if (dry->count < DRY_VISITS_MAX && depth <= DRY_DEPTH_MAX) {
+			dry->nodes[dry->count++] = (struct node){state, values, parent, depth};
 			return;
 		}
-		d->result->bounded = true;
+		dry->result->bounded = true;
 	}
 	free(values);
 }
 
-static void take_edge(struct dry *d, const struct state *s, size_t edge)
+static void take_edge(struct dry *dry, const struct state *state, size_t edge)
 {
-	bool *taken = &d->taken[d->first_edge[s->index] + edge];
-	d->result->taken += !*taken;
+	bool *taken = &dry->taken[dry->first_edge[state->index] + edge];
+	dry->result->taken += !*taken;
 	*taken = true;
 }
 
@@ -216,72 +217,72 @@ static void check_ref(void *ctx, const struct ref *ref, const char *source)
 	ref_find(ref, entry->blackboard, NULL, &entry->e);
 }
 
-static void explore_branch(struct dry *d, size_t at)
+static void explore_branch(struct dry *dry, size_t at)
 {
-	const struct node n = d->nodes[at];
+	const struct node n = dry->nodes[at];
 	struct err e = ERR_NONE;
-	json_auto_t *fact = reduce_branch(n.state, d->board, &e);
+	json_auto_t *fact = reduce_branch(n.state, dry->board, &e);
 	if (!fact) {
-		fail(d, n.state, e.text, path_to(d, at));
+		fail(dry, n.state, e.text, path_to(dry, at));
 		return;
 	}
 	size_t clause = (size_t)json_get_int(fact, "clause");
-	take_edge(d, n.state, clause);
-	reach(d, n.state->branch.clauses[clause].target, copy_values(d, n.values), at);
+	take_edge(dry, n.state, clause);
+	reach(dry, n.state->branch.clauses[clause].target, copy_values(dry, n.values), at);
 }
 
-static void explore_label(struct dry *d, size_t at, enum outcome label)
+static void explore_label(struct dry *dry, size_t at, enum outcome label)
 {
-	const struct node n = d->nodes[at];
+	const struct node n = dry->nodes[at];
 	bool varies = label == OUTCOME_OK && n.state->capture.reads_result;
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;
 		struct err e = ERR_NONE;
-		json_auto_t *fact = dry_fact(n.state, label, variant, d->hints);
-		if (reduce(n.state, fact, d->board, &v, &e)) {
-			fail(d, n.state, e.text, path_to(d, at));
+		json_auto_t *fact = dry_fact(n.state, label, variant, dry->hints);
+		if (reduce(n.state, fact, dry->board, &v, &e)) {
+			fail(dry, n.state, e.text, path_to(dry, at));
 			continue;
 		}
-		take_edge(d, n.state, v.outcome);
-		reach(d, v.target, take_board(d, n.state, n.values), at);
+		take_edge(dry, n.state, v.outcome);
+		reach(dry, v.target, take_board(dry, n.state, n.values), at);
 	}
 }
 
-static void explore(struct dry *d, size_t at)
+static void explore(struct dry *dry, size_t at)
 {
-	const struct state *s = d->nodes[at].state;
-	struct entry entry = {.blackboard = d->board};
-	for (size_t i = 0; i < d->m->variable_count; i++)
-		show(d, &d->m->variables[i], d->nodes[at].values);
+	const struct state *s = dry->nodes[at].state;
+	struct entry entry = {.blackboard = dry->board};
+	for (size_t i = 0; i < dry->m->variable_count; i++)
+		show(dry, &dry->m->variables[i], dry->nodes[at].values);
 	state_entry_refs(s, check_ref, &entry);
 	if (entry.e.text[0]) {
-		fail(d, s, entry.e.text, path_to(d, at));
+		fail(dry, s, entry.e.text, path_to(dry, at));
 		return;
 	}
 	if (s->kind == KIND_BRANCH) {
-		explore_branch(d, at);
+		explore_branch(dry, at);
 		return;
 	}
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
 		if (s->on[o])
-			explore_label(d, at, o);
+			explore_label(dry, at, o);
 }
 
-static const char *edge_label(const struct state *s, size_t edge)
+static const char *edge_label(const struct state *state, size_t edge)
 {
-	return s->kind == KIND_BRANCH ? s->branch.clauses[edge].text
-				      : outcome_name((enum outcome)edge);
+	return state->kind == KIND_BRANCH ? state->branch.clauses[edge].text
+					  : outcome_name((enum outcome)edge);
 }
 
-static void tell_untaken(const struct dry *d)
+static void tell_untaken(const struct dry *dry)
 {
-	for (size_t i = 0; i < d->m->state_count; i++) {
-		const struct state *s = &d->m->states[i];
+	for (size_t i = 0; i < dry->m->state_count; i++) {
+		const struct state *s = &dry->m->states[i];
 		for (size_t edge = 0; edge < state_edge_count(s); edge++)
-			if (state_edge(s, edge) && !d->taken[d->first_edge[i] + edge])
-				tell(d, json_pack("{s:s, s:s, s:s, s:s}", "t", "untaken", "state",
-						s->name, "label", edge_label(s, edge), "goto",
-						state_edge(s, edge)->name));
+			if (state_edge(s, edge) && !dry->taken[dry->first_edge[i] + edge])
+				tell(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "untaken", "state",
+						  s->name, "label", edge_label(s, edge), "goto",
+						  state_edge(s, edge)->name));
 	}
 }
 
@@ -300,69 +301,69 @@ static void add_hint(void *ctx, json_t *value)
 }
 
 /* What conditions compare with: their literals, and parameters. */
-static json_t *hints_of(const struct machine *m)
+static json_t *hints_of(const struct machine *machine)
 {
 	json_t *hints = json_array();
-	for (size_t i = 0; i < m->state_count; i++)
-		state_condition_literals(&m->states[i], add_hint, hints);
-	for (size_t i = 0; i < m->variable_count; i++)
-		if (m->variables[i].owner == OWNER_OPERATOR)
-			add_hint(hints, json_incref(m->variables[i].initial));
+	for (size_t i = 0; i < machine->state_count; i++)
+		state_condition_literals(&machine->states[i], add_hint, hints);
+	for (size_t i = 0; i < machine->variable_count; i++)
+		if (machine->variables[i].owner == OWNER_OPERATOR)
+			add_hint(hints, json_incref(machine->variables[i].initial));
 	return hints;
 }
 
-static void dry_init(struct dry *d)
+static void dry_init(struct dry *dry)
 {
 	size_t edges = 0;
-	d->hints = hints_of(d->m);
-	d->distinct = json_array();
-	d->numbers = json_object();
-	d->seen = json_object();
-	d->failed = json_object();
-	d->nodes = calloc(DRY_VISITS_MAX, sizeof(*d->nodes));
-	d->first_edge = calloc(d->m->state_count, sizeof(*d->first_edge));
-	for (size_t i = 0; d->first_edge && i < d->m->state_count; i++) {
-		const struct state *s = &d->m->states[i];
-		d->first_edge[i] = edges;
+	dry->hints = hints_of(dry->m);
+	dry->distinct = json_array();
+	dry->numbers = json_object();
+	dry->seen = json_object();
+	dry->failed = json_object();
+	dry->nodes = calloc(DRY_VISITS_MAX, sizeof(*dry->nodes));
+	dry->first_edge = calloc(dry->m->state_count, sizeof(*dry->first_edge));
+	for (size_t i = 0; dry->first_edge && i < dry->m->state_count; i++) {
+		const struct state *s = &dry->m->states[i];
+		dry->first_edge[i] = edges;
 		edges += state_edge_count(s);
 		for (size_t edge = 0; edge < state_edge_count(s); edge++)
-			d->result->edges += state_edge(s, edge) != NULL;
+			dry->result->edges += state_edge(s, edge) != NULL;
 	}
-	d->taken = calloc(edges + 1, sizeof(*d->taken));
-	if (!d->nodes || !d->first_edge || !d->taken)
+	dry->taken = calloc(edges + 1, sizeof(*dry->taken));
+	if (!dry->nodes || !dry->first_edge || !dry->taken)
 		abort();
 }
 
-static void dry_done(struct dry *d)
+static void dry_done(struct dry *dry)
 {
-	for (size_t i = 0; i < d->count; i++)
-		free(d->nodes[i].values);
-	json_decref(d->board);
-	json_decref(d->distinct);
-	json_decref(d->numbers);
-	json_decref(d->hints);
-	json_decref(d->seen);
-	json_decref(d->failed);
-	free(d->nodes);
-	free(d->first_edge);
-	free(d->taken);
+	for (size_t i = 0; i < dry->count; i++)
+		free(dry->nodes[i].values);
+	json_decref(dry->board);
+	json_decref(dry->distinct);
+	json_decref(dry->numbers);
+	json_decref(dry->hints);
+	json_decref(dry->seen);
+	json_decref(dry->failed);
+	free(dry->nodes);
+	free(dry->first_edge);
+	free(dry->taken);
 }
 
-void dry_run(const struct machine *m, const json_t *blackboard, dry_listener *listener, void *ctx,
-	struct dry_result *out)
+void dry_run(const struct machine *machine, const json_t *blackboard, dry_listener *listener,
+	void *ctx, struct dry_result *out)
 {
 	*out = (struct dry_result){0};
-	struct dry d = {.m = m,
-		.board =
-			blackboard ? json_copy((json_t *)(uintptr_t)blackboard) : blackboard_new(m),
+	struct dry d = {.m = machine,
+		.board = blackboard ? json_copy((json_t *)(uintptr_t)blackboard)
+				    : blackboard_new(machine),
 		.tell = listener,
 		.ctx = ctx,
 		.result = out};
 	dry_init(&d);
 	uint32_t *start = copy_values(&d, NULL);
-	for (size_t i = 0; i < m->variable_count; i++)
-		start[i] = number_of(&d, m->variables[i].name);
-	reach(&d, m->initial, start, 0);
+	for (size_t i = 0; i < machine->variable_count; i++)
+		start[i] = number_of(&d, machine->variables[i].name);
+	reach(&d, machine->initial, start, 0);
 	try_states(&d);
 	for (size_t at = 0; at < d.count; at++)
 		explore(&d, at);
@@ -371,9 +372,9 @@ void dry_run(const struct machine *m, const json_t *blackboard, dry_listener *li
 	dry_done(&d);
 }
 
-json_t *dry_blackboard(const struct machine *m, const json_t *fixture, struct err *e)
+json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, struct err *e)
 {
-	json_auto_t *blackboard = blackboard_new(m);
+	json_auto_t *blackboard = blackboard_new(machine);
 	const char *name;
 	json_t *value;
 	if (!json_is_object(fixture)) {
@@ -381,10 +382,10 @@ json_t *dry_blackboard(const struct machine *m, const json_t *fixture, struct er
 		return NULL;
 	}
 	json_object_foreach ((json_t *)(uintptr_t)fixture, name, value) {
-		const struct variable *v = machine_variable(m, name);
+		const struct variable *v = machine_variable(machine, name);
 		AUTO_BUF problems = BUF_INIT(64 * 1024);
 		if (!v) {
-			err_set(e, "machine \"%s\" has no variable \"%s\"", m->name, name);
+			err_set(e, "machine \"%s\" has no variable \"%s\"", machine->name, name);
 			return NULL;
 		}
 		if (value_check(v->type, value, VALUE_PARTIAL, name, &problems)) {

@@ -26,15 +26,16 @@ struct dry_result {
 enum { DRY_VISITS_MAX = 5000, DRY_DEPTH_MAX = 100 };
 
 /* `blackboard`: what to begin with, NULL: the declared values. */
-void dry_run(const struct machine *m, const json_t *blackboard, dry_listener *tell, void *ctx,
+void dry_run(const struct machine *machine, const json_t *blackboard, dry_listener *tell, void *ctx,
 	struct dry_result *out);
 /* The declared values with those of `fixture` (an object NAME: value) in their place, each checked
  * against its type. NULL: one does not fit. */
-json_t *dry_blackboard(const struct machine *m, const json_t *fixture, struct err *e);
+json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, struct err *e);
 
 /* A value that conforms to `t`: variant 0 is the weakest (required fields only, empty and zero), 1
  * the fullest, later ones mix; `hints` (may be NULL) is an array of numbers and strings to use. */
 json_t *dry_value(struct type t, unsigned variant, const json_t *hints);
 /* The fact of `label` for a state of that kind; `variant` is that of an ok result. */
-json_t *dry_fact(const struct state *s, enum outcome label, unsigned variant, const json_t *hints);
+json_t *dry_fact(
+	const struct state *state, enum outcome label, unsigned variant, const json_t *hints);
 #endif

@@ -24,11 +24,11 @@ static json_t *any_text(unsigned variant, const json_t *hints)
 	return json_string(variant ? "text" : "");
 }
 
-static json_t *any_record(const struct record *r, unsigned variant, const json_t *hints)
+static json_t *any_record(const struct record *record, unsigned variant, const json_t *hints)
 {
 	json_t *out = json_object();
-	for (size_t i = 0; i < r->field_count; i++) {
-		const struct field *f = &r->fields[i];
+	for (size_t i = 0; i < record->field_count; i++) {
+		const struct field *f = &record->fields[i];
 		/* Fields take different values of one variant, so that they can differ. */
 		unsigned own = variant < 2 ? variant : 2 + (variant + (unsigned)i) % 16;
 		bool there = !f->optional || variant == 1 || (variant > 1 && own % 2);
@@ -61,13 +61,13 @@ json_t *dry_value(struct type t, unsigned variant, const json_t *hints)
 	return list;
 }
 
-static json_t *result_of(const struct state *s, unsigned variant, const json_t *hints)
+static json_t *result_of(const struct state *state, unsigned variant, const json_t *hints)
 {
-	if (!reduce_wants_output(s))
+	if (!reduce_wants_output(state))
 		return NULL;
 	struct type t = {.kind = TYPE_JSON};
-	if (s->output_schema)
-		t = (struct type){.kind = TYPE_RECORD, .record = s->output_schema};
+	if (state->output_schema)
+		t = (struct type){.kind = TYPE_RECORD, .record = state->output_schema};
 	return dry_value(t, variant, hints);
 }
 
@@ -87,11 +87,12 @@ static json_t *agent_fact(enum outcome label, json_t *result)
 		"cached_tokens", 0, "turns", 0);
 }
 
-json_t *dry_fact(const struct state *s, enum outcome label, unsigned variant, const json_t *hints)
+json_t *dry_fact(
+	const struct state *state, enum outcome label, unsigned variant, const json_t *hints)
 {
-	if (s->kind == KIND_WAIT)
+	if (state->kind == KIND_WAIT)
 		return json_pack("{s:n, s:s, s:n}", "wake", "woke_by",
 			label == OUTCOME_TICK ? "timer" : "poke", "payload");
-	json_auto_t *result = label == OUTCOME_OK ? result_of(s, variant, hints) : NULL;
-	return s->kind == KIND_TOOL ? tool_fact(label, result) : agent_fact(label, result);
+	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
+	return state->kind == KIND_TOOL ? tool_fact(label, result) : agent_fact(label, result);
 }

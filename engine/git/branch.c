@@ -5,22 +5,23 @@
 #include <stdio.h>
 #include <string.h>
 
-int git_head(const struct git_repo *r, char oid[GIT_OID_BYTES], struct err *e)
+int git_head(const struct git_repo *git_repo, char oid[GIT_OID_BYTES], struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("rev-parse", "--verify", "HEAD^{commit}"), .no_tree = true};
-	return git_call_oid(r, &call, oid, e);
+	return git_call_oid(git_repo, &call, oid, e);
 }
 
-bool git_unborn(const struct git_repo *r)
+bool git_unborn(const struct git_repo *git_repo)
 {
 	struct git_call call = {.args = GIT_ARGS("rev-parse", "--verify", "HEAD"), .no_tree = true};
 	struct err why = ERR_NONE;
-	return git_call_quietly(r, &call, &why) && strstr(why.text, "Needed a single revision");
+	return git_call_quietly(git_repo, &call, &why) &&
+	       strstr(why.text, "Needed a single revision");
 }
 
 int git_branch_tip(
-	const struct git_repo *r, const char *branch, char oid[GIT_OID_BYTES], struct err *e)
+	const struct git_repo *git_repo, const char *branch, char oid[GIT_OID_BYTES], struct err *e)
 {
 	char ref[256];
 	struct git_call call = {
@@ -28,29 +29,29 @@ int git_branch_tip(
 		.no_tree = true};
 	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
-	if (git_call(r, &call, &out, e))
+	if (git_call(git_repo, &call, &out, e))
 		return -1;
 	return parse_ref(&out, ref, oid) ? err_set(e, "git did not name the commit of %s", ref) : 0;
 }
 
-int git_changes(
-	const struct git_repo *r, const char *from, const char *to, struct buf *out, struct err *e)
+int git_changes(const struct git_repo *git_repo, const char *from, const char *to, struct buf *out,
+	struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("diff-tree", "-r", "-z", "--name-status", "--no-renames",
 			"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", from, to),
 		.no_tree = true};
-	return git_call(r, &call, out, e);
+	return git_call(git_repo, &call, out, e);
 }
 
-int git_branch_check(const struct git_repo *r, const char *branch, struct err *e)
+int git_branch_check(const struct git_repo *git_repo, const char *branch, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("worktree", "list", "--porcelain", "-z"), .no_tree = true};
 	char ref[256];
 	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
 	snprintf(ref, sizeof(ref), "refs/heads/%s", branch);
-	if (git_call(r, &call, &out, e))
+	if (git_call(git_repo, &call, &out, e))
 		return -1;
 	const char *where = parse_checkout(&out, ref);
 	if (!where)
@@ -80,27 +81,29 @@ static int explain_clash(const char *branch, struct err *e)
 		branch, other, other);
 }
 
-int git_branch_move(const struct git_repo *r, const struct git_move *m, struct err *e)
+int git_branch_move(const struct git_repo *git_repo, const struct git_move *git_move, struct err *e)
 {
 	char ref[256];
 	static const char none[] =
 		"0000000000000000000000000000000000000000000000000000000000000000";
 	char from[GIT_OID_BYTES];
-	struct git_call call = {.args = GIT_ARGS("update-ref", "--no-deref", ref, m->to, from),
+	struct git_call call = {
+		.args = GIT_ARGS("update-ref", "--no-deref", ref, git_move->to, from),
 		.no_tree = true,
 		.write = true};
-	snprintf(ref, sizeof(ref), "refs/heads/%s", m->branch);
-	snprintf(from, sizeof(from), "%.*s", (int)strlen(m->to), *m->from ? m->from : none);
-	if (git_branch_check(r, m->branch, e))
+	snprintf(ref, sizeof(ref), "refs/heads/%s", git_move->branch);
+	snprintf(from, sizeof(from), "%.*s", (int)strlen(git_move->to),
+		*git_move->from ? git_move->from : none);
+	if (git_branch_check(git_repo, git_move->branch, e))
 		return -1;
-	return git_call_quietly(r, &call, e) ? explain_clash(m->branch, e) : 0;
+	return git_call_quietly(git_repo, &call, e) ? explain_clash(git_move->branch, e) : 0;
 }
 
-void git_branch_unlock(const struct git_repo *r, const char *branch)
+void git_branch_unlock(const struct git_repo *git_repo, const char *branch)
 {
 	char ref[256], *name;
 	snprintf(ref, sizeof(ref), "refs/heads/%s.lock", branch);
 	name = strrchr(ref, '/');
 	*name++ = '\0';
-	git_dir_unlink(r->common_dir, ref, name);
+	git_dir_unlink(git_repo->common_dir, ref, name);
 }

@@ -28,33 +28,33 @@ static const char *find_git(void)
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-static const char *top_of(const struct git_repo *r, const struct git_call *call)
+static const char *top_of(const struct git_repo *git_repo, const struct git_call *call)
 {
-	return call->no_tree ? r->common_dir : r->work_tree;
+	return call->no_tree ? git_repo->common_dir : git_repo->work_tree;
 }
 
 /* What lies outside of the directory that the call is about: a linked work tree's repository, the
  * objects a clone borrows. An included file that is out of sight is none to git; one that is there
  * and may not be read, as hardened has it, ends every call: most of them lie in the work tree. */
-static json_t *outside(const struct git_repo *r, const char *top, const char *profile)
+static json_t *outside(const struct git_repo *git_repo, const char *top, const char *profile)
 {
-	const char *const all[] = {r->common_dir, r->git_dir, r->borrowed,
-		!strcmp(profile, "hardened") ? r->work_tree : NULL};
+	const char *const all[] = {git_repo->common_dir, git_repo->git_dir, git_repo->borrowed,
+		!strcmp(profile, "hardened") ? git_repo->work_tree : NULL};
 	json_t *list = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i] && !path_is_within(all[i], top) &&
-			!(i == 1 && path_is_within(all[i], r->common_dir)))
+			!(i == 1 && path_is_within(all[i], git_repo->common_dir)))
 			json_array_append_new(list, json_string(all[i]));
 	return list;
 }
 
 /* What is granted is searched for sockets: where there is no repository, the tree is only a place
  * to stand in, and may hold all that is installed. */
-static const char *access_of(const struct git_repo *r, const struct git_call *call)
+static const char *access_of(const struct git_repo *git_repo, const struct git_call *call)
 {
-	if (call->write || r->traced)
+	if (call->write || git_repo->traced)
 		return "write";
-	return r->git_dir ? "read" : "none";
+	return git_repo->git_dir ? "read" : "none";
 }
 
 static int deadline_secs(const struct git_call *call)
@@ -62,17 +62,17 @@ static int deadline_secs(const struct git_call *call)
 	return call->hook ? GIT_HOOK_DEADLINE_SECS : GIT_DEADLINE_SECS;
 }
 
-static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
+static json_t *git_argv(const struct git_repo *git_repo, const struct git_call *call)
 {
 	json_t *argv = json_array();
 	json_array_append_new(argv, json_string(call->hook ? call->hook : find_git()));
 	if (!call->hook)
 		json_array_append_new(argv, json_string("--no-pager"));
-	if (!call->hook && r->git_dir)
-		json_array_append_new(argv, json_sprintf("--git-dir=%s", r->git_dir));
+	if (!call->hook && git_repo->git_dir)
+		json_array_append_new(argv, json_sprintf("--git-dir=%s", git_repo->git_dir));
 	/* Without one git goes where core.worktree leads: in a submodule, out of its sight. */
-	if (!call->hook && r->git_dir)
-		json_array_append_new(argv, json_sprintf("--work-tree=%s", top_of(r, call)));
+	if (!call->hook && git_repo->git_dir)
+		json_array_append_new(argv, json_sprintf("--work-tree=%s", top_of(git_repo, call)));
 	for (const char *const *arg = call->args; *arg; arg++)
 		json_array_append_new(argv, json_string(*arg));
 	if (call->path_count)
@@ -83,34 +83,35 @@ static json_t *git_argv(const struct git_repo *r, const struct git_call *call)
 }
 
 /* What git gives a hook. The git that a hook calls is as neutralised as ours. */
-static void name_repository(json_t *env, const struct git_repo *r)
+static void name_repository(json_t *env, const struct git_repo *git_repo)
 {
-	json_object_set_new(env, "GIT_DIR", json_string(r->git_dir));
-	json_object_set_new(env, "GIT_WORK_TREE", json_string(r->work_tree));
-	json_object_set_new(env, "GIT_INDEX_FILE", json_sprintf("%s/index", r->git_dir));
+	json_object_set_new(env, "GIT_DIR", json_string(git_repo->git_dir));
+	json_object_set_new(env, "GIT_WORK_TREE", json_string(git_repo->work_tree));
+	json_object_set_new(env, "GIT_INDEX_FILE", json_sprintf("%s/index", git_repo->git_dir));
 	json_object_set_new(env, "GIT_EDITOR", json_string(":"));
 	json_object_set_new(env, "HOME", json_string("/tmp"));
 	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
 }
 
 /* Reading needs no uid of its own: this git executes nothing, and it has nothing to write to. */
-static json_t *policy_of(const struct git_repo *r, const struct git_call *call,
+static json_t *policy_of(const struct git_repo *git_repo, const struct git_call *call,
 	const struct buf *names, const char *profile, struct err *e)
 {
-	const char *top = top_of(r, call);
-	json_t *env = environment_new(names, &r->filters, call->as, e);
+	const char *top = top_of(git_repo, call);
+	json_t *env = environment_new(names, &git_repo->filters, call->as, e);
 	if (!env)
 		return NULL;
 	if (call->hook)
-		name_repository(env, r);
+		name_repository(env, git_repo);
 	if (call->borrowed)
-		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(r->borrowed));
+		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(git_repo->borrowed));
 	json_t *policy = json_pack("{s:i,s:[s],s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}",
-		"version", 1, "repositories", top, "profile", profile, "argv", git_argv(r, call),
-		"cwd", top, "env", env, "network", "none", "workspace", "path", top, "access",
-		access_of(r, call), "read", outside(r, top, profile), "timeout_secs",
-		deadline_secs(call), "allow_root_jail",
-		(!call->write && !r->filters.len) || r->allow_root_jail);
+		"version", 1, "repositories", top, "profile", profile, "argv",
+		git_argv(git_repo, call), "cwd", top, "env", env, "network", "none", "workspace",
+		"path", top, "access", access_of(git_repo, call), "read",
+		outside(git_repo, top, profile), "timeout_secs", deadline_secs(call),
+		"allow_root_jail",
+		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail);
 	if (!policy)
 		err_set(e, "a path of the repository is not UTF-8");
 	return policy;
@@ -240,16 +241,16 @@ static int report(const struct git_call *call, const struct ended *ended, const 
 		more, more ? line + len + 2 : "");
 }
 
-static int run(const struct git_repo *r, const struct git_call *call, const struct buf *names,
-	struct buf *out, struct err *e)
+static int run(const struct git_repo *git_repo, const struct git_call *call,
+	const struct buf *names, struct buf *out, struct err *e)
 {
 	struct err unstrict = ERR_NONE;
 	struct ended ended;
-	const char *profile = r->profile ? r->profile : git_profile(&unstrict);
+	const char *profile = git_repo->profile ? git_repo->profile : git_profile(&unstrict);
 	AUTO_BUF words = BUF_INIT(GIT_OUTPUT_MAX);
 	if (!find_git())
 		return err_set(e, "git is not installed");
-	json_auto_t *policy = policy_of(r, call, names, profile, e);
+	json_auto_t *policy = policy_of(git_repo, call, names, profile, e);
 	if (!policy || run_in(policy, call, out, &words, &ended, e))
 		return -1;
 	if (*ended.why.text)
@@ -283,13 +284,14 @@ const char *git_profile(struct err *why)
 
 /* An include may lie in the work tree. Half of a listing would leave a key as it is, where a call
  * that failed is followed by another: it is none. */
-static int list_settings(const struct git_repo *r, bool no_tree, struct buf *names, struct err *e)
+static int list_settings(
+	const struct git_repo *git_repo, bool no_tree, struct buf *names, struct err *e)
 {
 	struct git_call listing = {
 		.args = GIT_ARGS("config", "--includes", "--list", "--name-only", "-z"),
 		.no_tree = no_tree};
 	/* Our own settings must not pass for the repository's. */
-	struct git_repo unfiltered = *r;
+	struct git_repo unfiltered = *git_repo;
 	unfiltered.filters = (struct buf){0};
 	AUTO_BUF none = BUF_INIT(1);
 	buf_init(names, GIT_OUTPUT_MAX);
@@ -299,29 +301,30 @@ static int list_settings(const struct git_repo *r, bool no_tree, struct buf *nam
 	return -1;
 }
 
-int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e)
-{
-	AUTO_BUF listed = {0};
-	struct buf *names = r->names ? &r->names[call->no_tree] : &listed;
-	if (call->path_count > GIT_PATHS_MAX)
-		return err_set(e, "too many paths for git");
-	bool known = !r->git_dir || call->lists || names->len;
-	if (!known && list_settings(r, call->no_tree, names, e))
-		return -1;
-	return run(r, call, names, out, e);
-}
-
-int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e)
-{
-	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
-	return git_call(r, call, &out, e);
-}
-
-int git_call_oid(const struct git_repo *r, const struct git_call *call, char oid[GIT_OID_BYTES],
+int git_call(const struct git_repo *git_repo, const struct git_call *call, struct buf *out,
 	struct err *e)
 {
+	AUTO_BUF listed = {0};
+	struct buf *names = git_repo->names ? &git_repo->names[call->no_tree] : &listed;
+	if (call->path_count > GIT_PATHS_MAX)
+		return err_set(e, "too many paths for git");
+	bool known = !git_repo->git_dir || call->lists || names->len;
+	if (!known && list_settings(git_repo, call->no_tree, names, e))
+		return -1;
+	return run(git_repo, call, names, out, e);
+}
+
+int git_call_quietly(const struct git_repo *git_repo, const struct git_call *call, struct err *e)
+{
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
+	return git_call(git_repo, call, &out, e);
+}
+
+int git_call_oid(const struct git_repo *git_repo, const struct git_call *call,
+	char oid[GIT_OID_BYTES], struct err *e)
+{
 	AUTO_BUF out = BUF_INIT(OID_OUTPUT_BYTES);
-	if (git_call(r, call, &out, e))
+	if (git_call(git_repo, call, &out, e))
 		return -1;
 	return parse_oid(out.data, oid)
 		       ? err_set(e, "git %s did not answer with an object's name", call->args[0])

@@ -26,13 +26,14 @@ struct git_call {
 	bool lists; /* it prints settings, for which none of them has to be switched off */
 };
 
-/* Runs `git [fixed options for r] args... [-- paths...]` and appends its stdout to `out`. A
+/* Runs `git [fixed options for git_repo] args... [-- paths...]` and appends its stdout to `out`. A
  * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr (of a
- * hook that says nothing there: of stdout). Where r has no git_dir the call is made in its work
- * tree without a repository. */
-int git_call(const struct git_repo *r, const struct git_call *call, struct buf *out, struct err *e);
-/* The same where nothing that it prints counts, and where that is the name of an object. */
-int git_call_quietly(const struct git_repo *r, const struct git_call *call, struct err *e);
-int git_call_oid(const struct git_repo *r, const struct git_call *call, char oid[GIT_OID_BYTES],
+ * hook that says nothing there: of stdout). Where git_repo has no git_dir the call is made in its
+ * work tree without a repository. */
+int git_call(const struct git_repo *git_repo, const struct git_call *call, struct buf *out,
 	struct err *e);
+/* The same where nothing that it prints counts, and where that is the name of an object. */
+int git_call_quietly(const struct git_repo *git_repo, const struct git_call *call, struct err *e);
+int git_call_oid(const struct git_repo *git_repo, const struct git_call *call,
+	char oid[GIT_OID_BYTES], struct err *e);
 #endif

@@ -218,10 +218,10 @@ static int refill(const struct git_repo *clone, const char *tree, const char *co
 
 /* --- changes ---------------------------------------------------------------------------------- */
 
-static void own_changes(struct changes *c)
+static void own_changes(struct changes *changes)
 {
-	buf_done(&c->there);
-	buf_done(&c->gone);
+	buf_done(&changes->there);
+	buf_done(&changes->gone);
 }
 #define AUTO_CHANGES __attribute__((cleanup(own_changes))) struct changes
 
@@ -475,21 +475,21 @@ int git_clone_differs(const struct git_repo *clone, const char *parent, const ch
 	return 0;
 }
 
-int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
+int git_clone_commit(const struct git_repo *clone, const struct git_commit *commit,
 	char oid[GIT_OID_BYTES], struct err *e)
 {
 	AUTO_BUF changed = BUF_INIT(GIT_OUTPUT_MAX), message = BUF_INIT(GIT_OUTPUT_MAX);
 	*oid = '\0';
-	if (changed_between(clone, c->parent, c->tree, &changed, e))
+	if (changed_between(clone, commit->parent, commit->tree, &changed, e))
 		return -1;
 	if (!changed.len)
 		return 0;
-	if (check_filters(clone, &changed, e) || buf_adds(&message, c->message))
+	if (check_filters(clone, &changed, e) || buf_adds(&message, commit->message))
 		return -1;
 	struct git_call call = {
-		.args = GIT_ARGS("commit-tree", c->tree, "-p", c->parent, "-F", "-"),
+		.args = GIT_ARGS("commit-tree", commit->tree, "-p", commit->parent, "-F", "-"),
 		.input = &message,
-		.as = c->as,
+		.as = commit->as,
 		.write = true};
 	return git_call_oid(clone, &call, oid, e);
 }
@@ -515,17 +515,19 @@ int git_clone_send(const struct git_repo *clone, const struct git_repo *to, cons
 
 /* --- a repository from nothing ---------------------------------------------------------------- */
 
-static int first_commit(const struct git_repo *r, const struct git_identity *as, struct err *e)
+static int first_commit(
+	const struct git_repo *git_repo, const struct git_identity *as, struct err *e)
 {
 	char tree[GIT_OID_BYTES], oid[GIT_OID_BYTES];
 	size_t left_out;
-	if (git_clone_stage(r, tree, &left_out, NULL, e))
+	if (git_clone_stage(git_repo, tree, &left_out, NULL, e))
 		return -1;
 	struct git_call call = {
 		.args = GIT_ARGS("commit-tree", tree, "-m", "The workspace as it was prepared"),
 		.as = as,
 		.write = true};
-	return git_call_oid(r, &call, oid, e) || git_clone_advance(r, oid, e) ? -1 : 0;
+	return git_call_oid(git_repo, &call, oid, e) || git_clone_advance(git_repo, oid, e) ? -1
+											    : 0;
 }
 
 int git_make(const char *dir, const struct git_identity *as, struct err *e)

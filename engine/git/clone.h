@@ -39,7 +39,7 @@ int git_clone_differs(const struct git_repo *clone, const char *parent, const ch
 /* Makes a commit; no branch moves. `oid` is "" where it would change nothing. Refused where a
  * changed file belongs to a filter which is not run, because the wrong bytes would be committed, or
  * to git-lfs, whose files would stay behind in the clone. */
-int git_clone_commit(const struct git_repo *clone, const struct git_commit *c,
+int git_clone_commit(const struct git_repo *clone, const struct git_commit *commit,
 	char oid[GIT_OID_BYTES], struct err *e);
 /* Moves the branch that the clone's HEAD names. */
 int git_clone_advance(const struct git_repo *clone, const char *commit, struct err *e);

@@ -47,54 +47,54 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 
 /* git keeps linked work trees in the repository that they belong to, and notes there which
  * directory each is. Anything else makes a repository of somebody else's pass for this one's. */
-static int check_linked(const struct git_repo *r, int dir, struct err *e)
+static int check_linked(const struct git_repo *git_repo, int dir, struct err *e)
 {
 	char own[PATH_MAX + 8], real[PATH_MAX], joined[2 * PATH_MAX];
 	AUTO_FREE char *text = NULL;
-	size_t len = strlen(r->common_dir), got;
-	bool inside = !strncmp(r->git_dir, r->common_dir, len) &&
-		      !strncmp(r->git_dir + len, "/worktrees/", 11);
+	size_t len = strlen(git_repo->common_dir), got;
+	bool inside = !strncmp(git_repo->git_dir, git_repo->common_dir, len) &&
+		      !strncmp(git_repo->git_dir + len, "/worktrees/", 11);
 	if (!inside)
 		return err_set(e,
 			"%s/commondir leads to %s, which it is no linked work tree of; remove that "
 			"file",
-			r->git_dir, r->common_dir);
+			git_repo->git_dir, git_repo->common_dir);
 	if (io_read_plain(dir, "gitdir", PATH_MAX, &text, &got, e))
-		return err_wrap(e, "%s", r->git_dir);
+		return err_wrap(e, "%s", git_repo->git_dir);
 	text[strcspn(text, "\n")] = '\0';
-	follow(joined, r->git_dir, text);
-	snprintf(own, sizeof(own), "%s/.git", r->work_tree);
+	follow(joined, git_repo->git_dir, text);
+	snprintf(own, sizeof(own), "%s/.git", git_repo->work_tree);
 	if (realpath(joined, real) && !strcmp(real, own))
 		return 0;
 	return err_set(e,
 		"%s is the linked work tree %.300s of %s, and not %s; if that was moved, run `git "
 		"worktree repair` there",
-		r->git_dir, text, r->common_dir, r->work_tree);
+		git_repo->git_dir, text, git_repo->common_dir, git_repo->work_tree);
 }
 
 /* A linked work tree's directory names the repository's, relative to itself. */
-static int read_commondir(struct git_repo *r, struct err *e)
+static int read_commondir(struct git_repo *git_repo, struct err *e)
 {
 	char real[PATH_MAX], joined[2 * PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	AUTO_FD int dir = open(r->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int dir = open(git_repo->git_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
-		return err_errno(e, "cannot open %s", r->git_dir);
+		return err_errno(e, "cannot open %s", git_repo->git_dir);
 	if (faccessat(dir, "commondir", F_OK, AT_SYMLINK_NOFOLLOW)) {
-		r->common_dir = strdup(r->git_dir);
+		git_repo->common_dir = strdup(git_repo->git_dir);
 		return 0;
 	}
 	if (io_read_plain(dir, "commondir", PATH_MAX, &text, &len, e))
-		return err_wrap(e, "%s", r->git_dir);
+		return err_wrap(e, "%s", git_repo->git_dir);
 	text[strcspn(text, "\n")] = '\0';
-	follow(joined, r->git_dir, text);
+	follow(joined, git_repo->git_dir, text);
 	if (!realpath(joined, real))
-		return err_errno(e, "%s/commondir leads to %s", r->git_dir, joined);
-	r->common_dir = strdup(real);
-	if (!r->common_dir)
+		return err_errno(e, "%s/commondir leads to %s", git_repo->git_dir, joined);
+	git_repo->common_dir = strdup(real);
+	if (!git_repo->common_dir)
 		return err_set(e, "out of memory");
-	return check_linked(r, dir, e);
+	return check_linked(git_repo, dir, e);
 }
 
 static int describe(
@@ -172,9 +172,9 @@ void git_dir_unlink(const char *git_dir, const char *below, const char *name)
 }
 
 /* A pack that git fetched from where it can fetch the rest. */
-static bool is_partial(const struct git_repo *r)
+static bool is_partial(const struct git_repo *git_repo)
 {
-	int fd = git_dir_open(r->common_dir, "objects/pack");
+	int fd = git_dir_open(git_repo->common_dir, "objects/pack");
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	bool found = false;
 	for (const struct dirent *d; dir && !found && (d = readdir(dir));)
@@ -186,67 +186,67 @@ static bool is_partial(const struct git_repo *r)
 	return found;
 }
 
-int git_explain(const struct git_repo *r, struct err *e)
+int git_explain(const struct git_repo *git_repo, struct err *e)
 {
-	AUTO_FD int objects = git_dir_open(r->common_dir, "objects");
+	AUTO_FD int objects = git_dir_open(git_repo->common_dir, "objects");
 	if (objects >= 0 && !faccessat(objects, "info/alternates", F_OK, AT_SYMLINK_NOFOLLOW))
 		return err_wrap(e,
 			"%s borrows objects from another repository (objects/info/alternates), "
 			"which git in a jail cannot follow; run `git repack -a -d` there and "
 			"remove that file",
-			r->work_tree);
-	if (is_partial(r))
+			git_repo->work_tree);
+	if (is_partial(git_repo))
 		return err_wrap(e,
 			"%s is a partial clone, and nothing is fetched for it here; run `git "
 			"fetch --refetch --no-filter` there",
-			r->work_tree);
+			git_repo->work_tree);
 	return -1;
 }
 
 enum { KNOWN = 2 }; /* by git_call's no_tree */
 
-static void forget_names(struct git_repo *r)
+static void forget_names(struct git_repo *git_repo)
 {
-	for (size_t i = 0; r->names && i < KNOWN; i++)
-		buf_done(&r->names[i]);
-	free(TAKE_PTR(r->names));
+	for (size_t i = 0; git_repo->names && i < KNOWN; i++)
+		buf_done(&git_repo->names[i]);
+	free(TAKE_PTR(git_repo->names));
 }
 
-int git_learn(struct git_repo *r, struct err *e)
+int git_learn(struct git_repo *git_repo, struct err *e)
 {
-	forget_names(r);
-	r->names = calloc(KNOWN, sizeof(*r->names));
-	return r->names ? 0 : err_set(e, "out of memory");
+	forget_names(git_repo);
+	git_repo->names = calloc(KNOWN, sizeof(*git_repo->names));
+	return git_repo->names ? 0 : err_set(e, "out of memory");
 }
 
-void git_repo_done(struct git_repo *r)
+void git_repo_done(struct git_repo *git_repo)
 {
-	free(r->git_dir);
-	free(r->work_tree);
-	free(r->common_dir);
-	free(r->borrowed);
-	buf_done(&r->filters);
-	forget_names(r);
-	json_decref(r->submodules);
-	json_decref(r->untouched);
-	*r = (struct git_repo){0};
+	free(git_repo->git_dir);
+	free(git_repo->work_tree);
+	free(git_repo->common_dir);
+	free(git_repo->borrowed);
+	buf_done(&git_repo->filters);
+	forget_names(git_repo);
+	json_decref(git_repo->submodules);
+	json_decref(git_repo->untouched);
+	*git_repo = (struct git_repo){0};
 }
 
-int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
-	struct err *e)
+int git_status(const struct git_repo *git_repo, const char *const *paths, size_t count,
+	struct buf *out, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("status", "--porcelain=v1", "-z", "--untracked-files=all",
 			"--ignored=traditional", "--ignore-submodules=all", "--no-renames"),
 		.paths = paths,
 		.path_count = count};
-	return git_call(r, &call, out, e);
+	return git_call(git_repo, &call, out, e);
 }
 
-int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
-	struct err *e)
+int git_tracked(const struct git_repo *git_repo, const char *const *paths, size_t count,
+	struct buf *out, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("ls-files", "-z", "-v"), .paths = paths, .path_count = count};
-	return git_call(r, &call, out, e);
+	return git_call(git_repo, &call, out, e);
 }

@@ -44,15 +44,15 @@ bool git_marks(const char *dot_git);
 /* The nearest repository enclosing the absolute real directory `path`. Not finding one is no error:
  * git_dir stays NULL. A `.git` that cannot be understood is one. */
 int git_find(const char *path, struct git_repo *out, struct err *e);
-void git_repo_done(struct git_repo *r);
+void git_repo_done(struct git_repo *git_repo);
 /* For calls that follow one another while nothing that is confined can change the configuration:
  * what it holds, each key of which may have to be switched off, is listed once for those of them
  * that see the work tree, where an include may lie, and once for those that do not; anew when this
  * is called again. */
-int git_learn(struct git_repo *r, struct err *e);
+int git_learn(struct git_repo *git_repo, struct err *e);
 /* Puts in front of why a call failed what would explain it, and what to do: git finds objects in
  * the repository alone, and fetches none. Always returns -1. */
-int git_explain(const struct git_repo *r, struct err *e);
+int git_explain(const struct git_repo *git_repo, struct err *e);
 /* Opens a directory of the repository itself ("." for all of it), or unlinks a file there, without
  * following a link: whoever could write a repository may have put one anywhere. */
 int git_dir_open(const char *git_dir, const char *below);
@@ -60,10 +60,10 @@ void git_dir_unlink(const char *git_dir, const char *below, const char *name);
 
 /* `git status --porcelain=v1 -z` of `paths` (literal, relative to the work tree), untracked and
  * ignored files listed one by one. Empty output: all of it is committed. */
-int git_status(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
-	struct err *e);
+int git_status(const struct git_repo *git_repo, const char *const *paths, size_t count,
+	struct buf *out, struct err *e);
 /* `git ls-files -z -v` of `paths`: what the repository tracks there, as "TAG PATH". A small TAG, or
  * S, is a file that git_status says nothing about. */
-int git_tracked(const struct git_repo *r, const char *const *paths, size_t count, struct buf *out,
-	struct err *e);
+int git_tracked(const struct git_repo *git_repo, const char *const *paths, size_t count,
+	struct buf *out, struct err *e);
 #endif

@@ -93,52 +93,52 @@ struct run {
 
 /* A hook that is a link would lead from its copy into the clone: its place is taken by the file
  * that it leads to where the operator has it. */
-static int replace_link(const struct run *r, const char *copy, const char *name, struct err *e)
+static int replace_link(const struct run *run, const char *copy, const char *name, struct err *e)
 {
 	char link[3 * PATH_MAX], real[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	snprintf(link, sizeof(link), "%s%s/%s", r->at->top, r->at->below, name);
+	snprintf(link, sizeof(link), "%s%s/%s", run->at->top, run->at->below, name);
 	if (!realpath(link, real))
 		return err_errno(e, "%s", link);
-	if (!part_below(real, r->from->common_dir) && !part_below(real, r->from->work_tree))
+	if (!part_below(real, run->from->common_dir) && !part_below(real, run->from->work_tree))
 		return err_set(e, "the hook %s leads to %s, outside of the repository", link, real);
 	if (io_read_file(AT_FDCWD, real, HOOK_BYTES_MAX, &text, &len, e))
 		return -1;
-	if (unlinkat(r->git_dir, copy, 0))
+	if (unlinkat(run->git_dir, copy, 0))
 		return err_errno(e, "%s", copy);
-	return io_create_file(r->git_dir, copy, text, len, access(real, X_OK) ? 0644 : 0755, e);
+	return io_create_file(run->git_dir, copy, text, len, access(real, X_OK) ? 0644 : 0755, e);
 }
 
-static int run_hook(const struct run *r, const char *name, const char *const *args, struct err *e)
+static int run_hook(const struct run *run, const char *name, const char *const *args, struct err *e)
 {
 	char copy[2 * PATH_MAX], path[3 * PATH_MAX];
 	struct stat st;
 	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
-	snprintf(copy, sizeof(copy), "%s%s/%s", copy_name, r->at->below, name);
-	snprintf(path, sizeof(path), "%s/%s", r->clone->git_dir, copy);
-	if (fstatat(r->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW))
+	snprintf(copy, sizeof(copy), "%s%s/%s", copy_name, run->at->below, name);
+	snprintf(path, sizeof(path), "%s/%s", run->clone->git_dir, copy);
+	if (fstatat(run->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : err_errno(e, "%s", path);
-	if (S_ISLNK(st.st_mode) && replace_link(r, copy, name, e))
+	if (S_ISLNK(st.st_mode) && replace_link(run, copy, name, e))
 		return -1;
 	/* As git does: what is no executable file is no hook. */
-	if (fstatat(r->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
+	if (fstatat(run->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 		!(st.st_mode & S_IXUSR))
 		return 0;
-	struct git_call call = {.hook = path, .args = args, .as = r->as, .write = true};
-	return git_call(r->clone, &call, &out, e);
+	struct git_call call = {.hook = path, .args = args, .as = run->as, .write = true};
+	return git_call(run->clone, &call, &out, e);
 }
 
-static int run_message_hooks(const struct run *r, struct buf *message, struct err *e)
+static int run_message_hooks(const struct run *run, struct buf *message, struct err *e)
 {
 	char path[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	snprintf(path, sizeof(path), "%s/%s", r->clone->git_dir, message_name);
-	if (io_replace_file(r->git_dir, message_name, message->data, message->len, 0644, e) ||
-		run_hook(r, "prepare-commit-msg", GIT_ARGS(path, "message"), e) ||
-		run_hook(r, "commit-msg", GIT_ARGS(path), e) ||
-		io_read_plain(r->git_dir, message_name, MESSAGE_BYTES_MAX, &text, &len, e))
+	snprintf(path, sizeof(path), "%s/%s", run->clone->git_dir, message_name);
+	if (io_replace_file(run->git_dir, message_name, message->data, message->len, 0644, e) ||
+		run_hook(run, "prepare-commit-msg", GIT_ARGS(path, "message"), e) ||
+		run_hook(run, "commit-msg", GIT_ARGS(path), e) ||
+		io_read_plain(run->git_dir, message_name, MESSAGE_BYTES_MAX, &text, &len, e))
 		return -1;
 	if (strlen(text) != len || strspn(text, " \t\r\n") == len)
 		return err_set(e, "the hooks left no message for the commit");

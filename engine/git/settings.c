@@ -7,13 +7,13 @@
 
 /* Entries of `config --list -z` are "KEY\nVALUE\0", the less important first; a key that stands
  * alone is "KEY\0". Each has its scope before it here, and "command" are our own overrides. */
-static int list_repository(const struct git_repo *r, struct buf *out, struct err *e)
+static int list_repository(const struct git_repo *git_repo, struct buf *out, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("config", "--includes", "--list", "--show-scope", "-z"),
 		.lists = true};
 	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
-	if (git_call(r, &call, &list, e))
+	if (git_call(git_repo, &call, &list, e))
 		return -1;
 	return parse_settings(&list, out)
 		       ? err_set(e, "git config did not end its list, or it is too long")
@@ -21,12 +21,14 @@ static int list_repository(const struct git_repo *r, struct buf *out, struct err
 }
 
 /* One file is all that git sees: what it includes lies elsewhere. */
-static int list_file(const struct git_repo *r, const char *file, struct buf *out, struct err *e)
+static int list_file(
+	const struct git_repo *git_repo, const char *file, struct buf *out, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("config", "--no-includes", "--file", file, "--list", "-z")};
 	char top[] = "/usr", path[4096];
-	struct git_repo nowhere = {.work_tree = top, .borrowed = path, .profile = r->profile};
+	struct git_repo nowhere = {
+		.work_tree = top, .borrowed = path, .profile = git_repo->profile};
 	snprintf(path, sizeof(path), "%s", file);
 	return access(file, R_OK) ? 0 : git_call(&nowhere, &call, out, e);
 }
@@ -44,10 +46,10 @@ static const char *last_value(const struct buf *list, const char *key)
 	return value;
 }
 
-char *git_setting(const struct git_repo *r, const char *key, struct err *e)
+char *git_setting(const struct git_repo *git_repo, const char *key, struct err *e)
 {
 	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
-	if (list_repository(r, &list, e))
+	if (list_repository(git_repo, &list, e))
 		return NULL;
 	const char *value = last_value(&list, key);
 	char *copy = value ? strdup(value) : NULL;
@@ -67,18 +69,18 @@ static void take_identity(const struct buf *list, struct git_identity *out)
 		snprintf(out->email, sizeof(out->email), "%s", email);
 }
 
-int git_identity_find(const struct git_repo *r, const struct git_files *files,
+int git_identity_find(const struct git_repo *git_repo, const struct git_files *files,
 	struct git_identity *out, struct err *e)
 {
 	AUTO_BUF list = BUF_INIT(GIT_OUTPUT_MAX);
 	if (*out->name && *out->email)
 		return 0;
-	if (list_repository(r, &list, e))
+	if (list_repository(git_repo, &list, e))
 		return -1;
 	take_identity(&list, out);
 	for (size_t i = 0; i < files->count; i++) {
 		buf_clear(&list);
-		if (list_file(r, files->paths[i], &list, e))
+		if (list_file(git_repo, files->paths[i], &list, e))
 			return -1;
 		take_identity(&list, out);
 	}
@@ -131,11 +133,12 @@ int git_filters_allow(const struct git_repo *from, const struct git_files *files
 	return clone->filters.failed ? err_set(e, "the configuration defines too many filters") : 0;
 }
 
-bool git_filter_runs(const struct git_repo *r, const char *name)
+bool git_filter_runs(const struct git_repo *git_repo, const char *name)
 {
 	size_t len = strlen(name);
-	for (size_t at = 0; at < r->filters.len; at += strlen(r->filters.data + at) + 1) {
-		const char *entry = r->filters.data + at;
+	for (size_t at = 0; at < git_repo->filters.len;
+		at += strlen(git_repo->filters.data + at) + 1) {
+		const char *entry = git_repo->filters.data + at;
 		if (filter_name(entry) == len && !strncmp(entry + 7, name, len))
 			return true;
 	}

@@ -15,16 +15,17 @@ int64_t budget_microusd(struct opt_float usd)
 	return usd.present ? num_microusd(usd.value) : -1;
 }
 
-bool budget_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes)
+bool budget_exhausted(
+	const struct position *position, const struct config *config, char *reason, size_t bytes)
 {
-	const struct machine *m = p->machine;
-	const struct totals *t = &p->totals;
-	const int64_t most_microusd = c ? c->budget.max_microusd : -1;
+	const struct machine *m = position->machine;
+	const struct totals *t = &position->totals;
+	const int64_t most_microusd = config ? config->budget.max_microusd : -1;
 	/* A terminal takes no transition of its own, and needs no limit held. */
-	const bool last = p->state->kind == KIND_TERMINAL;
+	const bool last = position->state->kind == KIND_TERMINAL;
 	if (t->transitions - last >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
-			       (long long)m->max_transitions, p->state->name) > 0;
+			       (long long)m->max_transitions, position->state->name) > 0;
 	const struct {
 		const char *name;
 		int64_t spent, limit;
@@ -38,22 +39,22 @@ bool budget_exhausted(const struct position *p, const struct config *c, char *re
 		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6,
 			t->unpriced},
 		{"budget.max_input_tokens of the configuration", t->input_tokens,
-			c ? c->budget.max_input_tokens : -1, 1, t->unmetered},
+			config ? config->budget.max_input_tokens : -1, 1, t->unmetered},
 		{"budget.max_output_tokens of the configuration", t->output_tokens,
-			c ? c->budget.max_output_tokens : -1, 1, t->unmetered},
+			config ? config->budget.max_output_tokens : -1, 1, t->unmetered},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
 		if (limits[i].limit >= 0 && limits[i].unknown && !last)
 			return snprintf(reason, bytes,
 				       "%s cannot be held before state %s: a provider did not "
 				       "report what was used",
-				       limits[i].name, p->state->name) > 0;
+				       limits[i].name, position->state->name) > 0;
 		if (over(limits[i].spent, limits[i].limit))
 			return snprintf(reason, bytes,
 				       "%s (%.10g) is used up (%.10g) before state %s",
 				       limits[i].name, (double)limits[i].limit / limits[i].scale,
 				       (double)limits[i].spent / limits[i].scale,
-				       p->state->name) > 0;
+				       position->state->name) > 0;
 	}
 	return false;
 }

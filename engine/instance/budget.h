@@ -8,8 +8,9 @@
 #include "instance/position.h"
 
 /* Says why the next state may not begin: more was spent than a budget allows. False: it may, also
- * where all of a budget is spent. `c` NULL: the machine's own budget alone. */
-bool budget_exhausted(const struct position *p, const struct config *c, char *reason, size_t bytes);
+ * where all of a budget is spent. `config` NULL: the machine's own budget alone. */
+bool budget_exhausted(
+	const struct position *position, const struct config *config, char *reason, size_t bytes);
 /* Micro-USD; -1: no limit. */
 int64_t budget_microusd(struct opt_float usd);
 #endif

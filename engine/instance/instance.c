@@ -75,12 +75,12 @@ static int open_path(const char *path, bool *made, struct err *e)
 }
 
 /* With the id that was most likely meant, if there is one like it. */
-static int refuse_unknown(const struct statedir *p, const char *id, struct err *e)
+static int refuse_unknown(const struct statedir *statedir, const char *id, struct err *e)
 {
 	const struct dirent *entry;
 	AUTO_FREE char *path = NULL;
 	AUTO_FREE char *best = NULL;
-	DIR *all = asprintf(&path, "%s/machines", p->repo) < 0 ? NULL : opendir(path);
+	DIR *all = asprintf(&path, "%s/machines", statedir->repo) < 0 ? NULL : opendir(path);
 	while (all && (entry = readdir(all))) {
 		const char *const pair[] = {best, entry->d_name};
 		const char *near = suggest_name(id, pair, ARRAY_LEN(pair));
@@ -139,12 +139,12 @@ static int check_keeper(int dir, const char *path, struct err *e)
 
 /* Who may write above could put another run there, one of the keeper's own files in a clone. What
  * root keeps its state in may be another's: it was mounted for a container. */
-static int check_above(const struct statedir *p, struct err *e)
+static int check_above(const struct statedir *statedir, struct err *e)
 {
 	AUTO_FREE char *machines = NULL;
-	if (asprintf(&machines, "%s/machines", p->repo) < 0)
+	if (asprintf(&machines, "%s/machines", statedir->repo) < 0)
 		return err_set(e, "out of memory");
-	const char *const paths[] = {p->root, p->repo, machines};
+	const char *const paths[] = {statedir->root, statedir->repo, machines};
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
 		struct stat st;
 		if (stat(paths[i], &st))
@@ -160,19 +160,19 @@ static int check_above(const struct statedir *p, struct err *e)
 	return 0;
 }
 
-static int open_in(
-	const struct statedir *p, const char *id, bool create, struct instance *out, struct err *e)
+static int open_in(const struct statedir *statedir, const char *id, bool create,
+	struct instance *out, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
 	if (check_id(id, e))
 		return -1;
-	if (asprintf(&path, "%s/machines/%s", p->repo, id) < 0)
+	if (asprintf(&path, "%s/machines/%s", statedir->repo, id) < 0)
 		return err_set(e, "out of memory");
 	struct err why = ERR_NONE;
 	bool made = false;
 	AUTO_FD int dir = open_path(path, create ? &made : NULL, &why);
 	if (dir < 0 && !create && why.number == ENOENT)
-		return refuse_unknown(p, id, e);
+		return refuse_unknown(statedir, id, e);
 	if (dir < 0 && create) {
 		err_set(e, "%s; instances are kept there: " ELSEWHERE, why.text);
 		if (e)
@@ -182,7 +182,7 @@ static int open_in(
 	}
 	if (dir < 0)
 		return -1;
-	if (create && (check_above(p, e) || check_keeper(dir, path, e)))
+	if (create && (check_above(statedir, e) || check_keeper(dir, path, e)))
 		return -1;
 	char *name = check_own(dir, path, e) ? NULL : strdup(id);
 	if (!name)
@@ -191,9 +191,10 @@ static int open_in(
 	return 0;
 }
 
-int instance_open(const struct statedir *p, const char *id, struct instance *out, struct err *e)
+int instance_open(
+	const struct statedir *statedir, const char *id, struct instance *out, struct err *e)
 {
-	return open_in(p, id, false, out, e);
+	return open_in(statedir, id, false, out, e);
 }
 
 int instance_open_at(const char *given, struct instance *out, struct err *e)
@@ -265,34 +266,34 @@ static bool is_gone(const struct holder *who)
 	return *space && !strcmp(who->space, space) && kill(who->pid, 0) && errno == ESRCH;
 }
 
-static int write_holder(const struct instance *i, struct err *e)
+static int write_holder(const struct instance *instance, struct err *e)
 {
 	char text[HOLDER_BYTES], host[HOST_BYTES], space[SPACE_BYTES];
 	host_name(host);
 	pid_space(space);
 	int n = snprintf(text, sizeof(text), "%d %s %s\n", (int)getpid(), host, space);
 	errno = ENOSPC; /* what a short write is about */
-	if (ftruncate(i->lock_fd, 0) || pwrite(i->lock_fd, text, (size_t)n, 0) != n)
-		return err_errno(e, "cannot write %s/lock", i->path);
+	if (ftruncate(instance->lock_fd, 0) || pwrite(instance->lock_fd, text, (size_t)n, 0) != n)
+		return err_errno(e, "cannot write %s/lock", instance->path);
 	return 0;
 }
 
 /* Of the directory too: who deletes the lock file alone does not let a second runner in. Where the
  * file system locks no directories, the file has to do. */
-static int try_both(const struct instance *i, int fd)
+static int try_both(const struct instance *instance, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
 	if (fcntl(fd, F_OFD_SETLK, &lock))
 		return -1;
-	return flock(i->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -1 : 0;
+	return flock(instance->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -1 : 0;
 }
 
 /* A runner that was killed a moment ago may still be on its way out, or a child of its that has not
  * yet noticed; one that lives is refused after a short patience. */
-static int set_lock(const struct instance *i, int fd)
+static int set_lock(const struct instance *instance, int fd)
 {
 	for (int ms = 0;; ms += LOCK_STEP_MS) {
-		if (!try_both(i, fd))
+		if (!try_both(instance, fd))
 			return 0;
 		if (errno != EAGAIN && errno != EACCES)
 			return -1;
@@ -306,7 +307,7 @@ static int set_lock(const struct instance *i, int fd)
 	}
 }
 
-static int refuse_running(const struct instance *i, int fd, struct err *e)
+static int refuse_running(const struct instance *instance, int fd, struct err *e)
 {
 	struct holder who;
 	read_holder(fd, &who);
@@ -314,71 +315,73 @@ static int refuse_running(const struct instance *i, int fd, struct err *e)
 		err_set(e,
 			"instance %s is already running: process %d on %s holds it; stop it with "
 			"\"agent6 machine stop %s\"",
-			i->id, (int)who.pid, who.host, i->id);
+			instance->id, (int)who.pid, who.host, instance->id);
 	else
 		err_set(e,
 			"instance %s is already running, and its lock file does not say by whom: "
 			"that run began a moment ago, or the file was removed; try again",
-			i->id);
+			instance->id);
 	if (e)
 		e->number = EWOULDBLOCK;
 	return -1;
 }
 
-static int take_lock(struct instance *i, struct err *e)
+static int take_lock(struct instance *instance, struct err *e)
 {
-	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDWR | O_CREAT, e);
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, "lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_wrap(e, "%s", i->path);
-	if (set_lock(i, fd)) {
+		return err_wrap(e, "%s", instance->path);
+	if (set_lock(instance, fd)) {
 		if (errno != EWOULDBLOCK)
 			return err_set(e,
 				"cannot lock instance %s: %s; its file system has to offer "
 				"locks: " ELSEWHERE,
-				i->id, strerror(errno));
-		return refuse_running(i, fd, e);
+				instance->id, strerror(errno));
+		return refuse_running(instance, fd, e);
 	}
-	i->lock_fd = TAKE_FD(fd);
+	instance->lock_fd = TAKE_FD(fd);
 	return 0;
 }
 
-bool instance_is_named(const struct instance *i)
+bool instance_is_named(const struct instance *instance)
 {
 	struct stat ours, found;
-	return !fstat(i->dir_fd, &ours) && !stat(i->path, &found) && io_is_same(&found, &ours);
+	return !fstat(instance->dir_fd, &ours) && !stat(instance->path, &found) &&
+	       io_is_same(&found, &ours);
 }
 
 /* *away: it is not there any more, and what went wrong may have come of that. */
-static int try_lock(
-	const struct statedir *p, const char *id, struct instance *i, bool *away, struct err *e)
+static int try_lock(const struct statedir *statedir, const char *id, struct instance *instance,
+	bool *away, struct err *e)
 {
-	int failed = open_in(p, id, true, i, e);
+	int failed = open_in(statedir, id, true, instance, e);
 	*away = failed && e->number == ENOENT;
 	if (failed)
 		return -1;
-	failed = take_lock(i, e);
-	*away = !instance_is_named(i);
+	failed = take_lock(instance, e);
+	*away = !instance_is_named(instance);
 	if (failed)
 		return -1;
 	if (*away)
 		return err_set(
 			e, "instance %s was removed while it was being opened; start it again", id);
 	/* What was asked of the runner before; from here on it is asked of this one. */
-	if (!stop_clear(i, e) && !write_holder(i, e))
+	if (!stop_clear(instance, e) && !write_holder(instance, e))
 		return 0;
-	if (i->made) /* nobody else can have written here */
-		instance_discard(p, i, NULL);
+	if (instance->made) /* nobody else can have written here */
+		instance_discard(statedir, instance, NULL);
 	return -1;
 }
 
-int instance_lock(const struct statedir *p, const char *id, struct instance *out, struct err *e)
+int instance_lock(
+	const struct statedir *statedir, const char *id, struct instance *out, struct err *e)
 {
 	struct err why;
 	bool away = true;
 	for (int n = 0; away && n < LOCK_TRIES; n++) {
 		struct instance i = INSTANCE_NONE;
 		why = ERR_NONE;
-		if (!try_lock(p, id, &i, &away, &why)) {
+		if (!try_lock(statedir, id, &i, &away, &why)) {
 			*out = i;
 			return 0;
 		}
@@ -389,52 +392,52 @@ int instance_lock(const struct statedir *p, const char *id, struct instance *out
 	return -1;
 }
 
-int instance_holds(const struct instance *i, const char *name, int fd, struct err *e)
+int instance_holds(const struct instance *instance, const char *name, int fd, struct err *e)
 {
 	struct stat found, ours;
 	if (fstat(fd, &ours))
 		return err_errno(e, "cannot examine %s", name);
-	bool there = !fstatat(i->dir_fd, name, &found, AT_SYMLINK_NOFOLLOW);
+	bool there = !fstatat(instance->dir_fd, name, &found, AT_SYMLINK_NOFOLLOW);
 	if (!there && errno != ENOENT)
 		return err_errno(e, "cannot examine %s", name);
 	if (there && io_is_same(&found, &ours))
 		return 0;
-	return instance_lost(i, name, there ? "replaced" : "removed", e);
+	return instance_lost(instance, name, there ? "replaced" : "removed", e);
 }
 
-int instance_kept(const struct instance *i, struct err *e)
+int instance_kept(const struct instance *instance, struct err *e)
 {
-	return instance_is_named(i) ? instance_holds(i, "lock", i->lock_fd, e)
-				    : instance_lost(i, "", "moved or removed", e);
+	return instance_is_named(instance) ? instance_holds(instance, "lock", instance->lock_fd, e)
+					   : instance_lost(instance, "", "moved or removed", e);
 }
 
-int instance_lost(const struct instance *i, const char *name, const char *how, struct err *e)
+int instance_lost(const struct instance *instance, const char *name, const char *how, struct err *e)
 {
 	return err_set(e,
 		"%s%s%s was %s while instance %s was running; this run records nothing more: see "
 		"what else uses its directory",
-		i->path, *name ? "/" : "", name, how, i->id);
+		instance->path, *name ? "/" : "", name, how, instance->id);
 }
 
-void instance_done(struct instance *i)
+void instance_done(struct instance *instance)
 {
-	own_close(&i->dir_fd);
-	own_close(&i->lock_fd);
-	free(i->id);
-	free(i->path);
-	i->id = i->path = NULL;
+	own_close(&instance->dir_fd);
+	own_close(&instance->lock_fd);
+	free(instance->id);
+	free(instance->path);
+	instance->id = instance->path = NULL;
 }
 
-int instance_holder(const struct instance *i, struct holder *out, struct err *e)
+int instance_holder(const struct instance *instance, struct holder *out, struct err *e)
 {
 	*out = (struct holder){0};
 	struct err why = ERR_NONE;
-	AUTO_FD int fd = io_open_plain(i->dir_fd, "lock", O_RDONLY, &why);
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, "lock", O_RDONLY, &why);
 	if (fd < 0)
-		return why.number == ENOENT ? 0 : err_set(e, "%s: %s", i->path, why.text);
+		return why.number == ENOENT ? 0 : err_set(e, "%s: %s", instance->path, why.text);
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
 	if (fcntl(fd, F_OFD_GETLK, &lock))
-		return err_errno(e, "cannot examine the lock of instance %s", i->id);
+		return err_errno(e, "cannot examine the lock of instance %s", instance->id);
 	if (lock.l_type != F_UNLCK)
 		read_holder(fd, out);
 	if (is_gone(out)) /* killed, or the next one has not yet written itself */
@@ -442,10 +445,10 @@ int instance_holder(const struct instance *i, struct holder *out, struct err *e)
 	return 0;
 }
 
-int instance_journal(const struct instance *i, struct err *e)
+int instance_journal(const struct instance *instance, struct err *e)
 {
-	int fd = io_open_plain(i->dir_fd, "journal.jsonl", O_RDONLY, e);
-	return fd < 0 ? err_wrap(e, "%s", i->path) : fd;
+	int fd = io_open_plain(instance->dir_fd, "journal.jsonl", O_RDONLY, e);
+	return fd < 0 ? err_wrap(e, "%s", instance->path) : fd;
 }
 
 static int is_instance(const struct dirent *entry)
@@ -453,11 +456,11 @@ static int is_instance(const struct dirent *entry)
 	return instance_id_valid(entry->d_name);
 }
 
-int instance_list(
-	const struct statedir *p, int (*each)(void *ctx, const char *id), void *ctx, struct err *e)
+int instance_list(const struct statedir *statedir, int (*each)(void *ctx, const char *id),
+	void *ctx, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/machines", p->repo) < 0)
+	if (asprintf(&path, "%s/machines", statedir->repo) < 0)
 		return err_set(e, "out of memory");
 	struct dirent **entries = NULL;
 	int n = scandir(path, &entries, is_instance, alphasort), failed = 0;

@@ -25,10 +25,10 @@ static bool is_poke(const char *name)
 	       !strcmp(random + RANDOM_DIGITS, ".json");
 }
 
-int pokes_init(const struct instance *i, struct err *e)
+int pokes_init(const struct instance *instance, struct err *e)
 {
-	return mkdirat(i->dir_fd, "pokes", 0700) && errno != EEXIST
-		       ? err_errno(e, "cannot create %s/pokes", i->path)
+	return mkdirat(instance->dir_fd, "pokes", 0700) && errno != EEXIST
+		       ? err_errno(e, "cannot create %s/pokes", instance->path)
 		       : 0;
 }
 
@@ -37,14 +37,14 @@ struct queue {
 	char first[POSITION_NAME_BYTES], last[POSITION_NAME_BYTES];
 };
 
-static int scan(const struct instance *i, struct queue *out, struct err *e)
+static int scan(const struct instance *instance, struct queue *out, struct err *e)
 {
 	*out = (struct queue){0};
-	int fd = openat(i->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);
-		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s/pokes", i->path);
+		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s/pokes", instance->path);
 	}
 	for (const struct dirent *d; errno = 0, (d = readdir(dir));) {
 		if (!is_poke(d->d_name))
@@ -54,15 +54,15 @@ static int scan(const struct instance *i, struct queue *out, struct err *e)
 		if (strcmp(d->d_name, out->last) > 0)
 			snprintf(out->last, sizeof(out->last), "%.63s", d->d_name);
 	}
-	int failed = errno ? err_errno(e, "cannot list %s/pokes", i->path) : 0;
+	int failed = errno ? err_errno(e, "cannot list %s/pokes", instance->path) : 0;
 	closedir(dir);
 	return failed;
 }
 
-int pokes_count(const struct instance *i)
+int pokes_count(const struct instance *instance)
 {
 	struct queue q;
-	return scan(i, &q, NULL) ? 0 : q.count;
+	return scan(instance, &q, NULL) ? 0 : q.count;
 }
 
 /* Whether it will be no better the next time, as it is for want of a descriptor or of memory. */
@@ -76,14 +76,14 @@ static bool is_bad(const struct err *e)
 }
 
 /* NULL with e empty: it is none. New reference. */
-static json_t *read_poke(const struct instance *i, const char *name, struct err *e)
+static json_t *read_poke(const struct instance *instance, const char *name, struct err *e)
 {
 	struct err why = ERR_NONE;
 	char path[POSITION_NAME_BYTES + 8];
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	snprintf(path, sizeof(path), "pokes/%s", name);
-	if (io_read_file(i->dir_fd, path, POKE_BYTES_MAX, &text, &len, &why)) {
+	if (io_read_file(instance->dir_fd, path, POKE_BYTES_MAX, &text, &len, &why)) {
 		if (!is_bad(&why) && e)
 			*e = why;
 		return NULL;
@@ -96,18 +96,18 @@ static json_t *read_poke(const struct instance *i, const char *name, struct err 
 	return NULL;
 }
 
-int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t **payload,
+int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES], json_t **payload,
 	char bad[POSITION_NAME_BYTES], struct err *e)
 {
 	struct err why = ERR_NONE;
 	bad[0] = '\0';
 	for (;;) {
 		struct queue q;
-		if (scan(i, &q, e))
+		if (scan(instance, &q, e))
 			return -1;
 		if (!q.count)
 			return 0;
-		*payload = read_poke(i, q.first, &why);
+		*payload = read_poke(instance, q.first, &why);
 		if (*why.text)
 			return err_set(e, "%s", why.text);
 		if (*payload) {
@@ -117,52 +117,52 @@ int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t
 		char from[POSITION_NAME_BYTES + 8], to[POSITION_NAME_BYTES + 16];
 		snprintf(from, sizeof(from), "pokes/%s", q.first);
 		snprintf(to, sizeof(to), "pokes/%s.bad", q.first);
-		if (renameat(i->dir_fd, from, i->dir_fd, to) && errno != ENOENT)
+		if (renameat(instance->dir_fd, from, instance->dir_fd, to) && errno != ENOENT)
 			return err_errno(e, "cannot set the unreadable poke %s aside", q.first);
 		memcpy(bad, q.first, POSITION_NAME_BYTES);
 	}
 }
 
-int pokes_remove(const struct instance *i, const char *name, struct err *e)
+int pokes_remove(const struct instance *instance, const char *name, struct err *e)
 {
 	if (!is_poke(name)) /* as a journal that came from elsewhere may say */
 		return 0;
 	AUTO_FD int dir =
-		openat(i->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
-		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", i->path);
+		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", instance->path);
 	if (unlinkat(dir, name, 0))
 		return errno == ENOENT ? 0 : err_errno(e, "cannot remove the poke %s", name);
-	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", i->path) : 0;
+	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", instance->path) : 0;
 }
 
-int pokes_lock(const struct instance *i, struct err *e)
+int pokes_lock(const struct instance *instance, struct err *e)
 {
-	AUTO_FD int fd = io_open_plain(i->dir_fd, "pokes/.lock", O_RDWR | O_CREAT, e);
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, "pokes/.lock", O_RDWR | O_CREAT, e);
 	if (fd < 0)
-		return err_wrap(e, "%s", i->path);
+		return err_wrap(e, "%s", instance->path);
 	while (flock(fd, LOCK_EX))
 		if (errno != EINTR)
-			return err_errno(e, "cannot lock %s/pokes", i->path);
+			return err_errno(e, "cannot lock %s/pokes", instance->path);
 	return TAKE_FD(fd);
 }
 
-static int refuse_ended(const struct instance *i, struct err *e)
+static int refuse_ended(const struct instance *instance, struct err *e)
 {
-	AUTO_FD int fd = instance_journal(i, e);
+	AUTO_FD int fd = instance_journal(instance, e);
 	if (fd < 0)
 		return -1;
 	json_auto_t *last = journal_last(fd, e);
 	if (!last)
-		return err_set(e, "instance %s has not begun", i->id);
+		return err_set(e, "instance %s has not begun", instance->id);
 	const char *type = json_string_value(json_object_get(last, "t"));
 	if (type && !strcmp(type, "end"))
-		return err_set(e, "instance %s has ended; a poke would wake nothing", i->id);
+		return err_set(e, "instance %s has ended; a poke would wake nothing", instance->id);
 	return 0;
 }
 
-static int write_poke(
-	const struct instance *i, const struct queue *q, const json_t *payload, struct err *e)
+static int write_poke(const struct instance *instance, const struct queue *queue,
+	const json_t *payload, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(POKE_BYTES_MAX - 1);
 	if (json_write(&text, payload))
@@ -171,30 +171,30 @@ static int write_poke(
 	if (getrandom(&noise, sizeof(noise), 0) != (ssize_t)sizeof(noise))
 		return err_errno(e, "cannot name a poke");
 	char name[POSITION_NAME_BYTES];
-	unsigned long long order = q->count ? strtoull(q->last, NULL, 10) + 1 : 1;
+	unsigned long long order = queue->count ? strtoull(queue->last, NULL, 10) + 1 : 1;
 	snprintf(name, sizeof(name), "%020llu-%08x.json", order, noise);
 	AUTO_FD int dir =
-		openat(i->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
-		return err_errno(e, "cannot open %s/pokes", i->path);
+		return err_errno(e, "cannot open %s/pokes", instance->path);
 	/* One name, as one at a time writes here: what a killed one left goes with the next. */
 	return io_replace_through(dir, ".poke.tmp", name, &text, 0600, e)
-		       ? err_wrap(e, "%s/pokes", i->path)
+		       ? err_wrap(e, "%s/pokes", instance->path)
 		       : 0;
 }
 
-int pokes_add(const struct instance *i, const json_t *payload, struct err *e)
+int pokes_add(const struct instance *instance, const json_t *payload, struct err *e)
 {
-	if (pokes_init(i, e))
+	if (pokes_init(instance, e))
 		return -1;
-	AUTO_FD int lock = pokes_lock(i, e);
+	AUTO_FD int lock = pokes_lock(instance, e);
 	struct queue q;
-	if (lock < 0 || refuse_ended(i, e) || scan(i, &q, e))
+	if (lock < 0 || refuse_ended(instance, e) || scan(instance, &q, e))
 		return -1;
 	if (q.count >= POKES_MAX)
 		return err_set(e,
 			"%d pokes wait already, which is the limit; poke again when the "
 			"machine has taken some",
 			q.count);
-	return write_poke(i, &q, payload, e);
+	return write_poke(instance, &q, payload, e);
 }

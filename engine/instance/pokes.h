@@ -12,18 +12,18 @@
 enum { POKES_MAX = 64, POKE_BYTES_MAX = 1024 * 1024 };
 
 /* Creates `pokes/`. */
-int pokes_init(const struct instance *i, struct err *e);
+int pokes_init(const struct instance *instance, struct err *e);
 /* Queues a poke durably (`payload`: {"data": ...} or {"message": ...}); refused by an ended
  * instance and when POKES_MAX wait already. */
-int pokes_add(const struct instance *i, const json_t *payload, struct err *e);
+int pokes_add(const struct instance *instance, const json_t *payload, struct err *e);
 /* The oldest poke: 1 with its name and payload (new reference), 0: none. One that is none is
  * set aside as NAME.bad and named in `bad` (may stay empty). -1: it cannot be read now. */
-int pokes_first(const struct instance *i, char name[POSITION_NAME_BYTES], json_t **payload,
+int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES], json_t **payload,
 	char bad[POSITION_NAME_BYTES], struct err *e);
 /* Removes a consumed poke, durably. It need not be there any more. */
-int pokes_remove(const struct instance *i, const char *name, struct err *e);
+int pokes_remove(const struct instance *instance, const char *name, struct err *e);
 /* How many wait. */
-int pokes_count(const struct instance *i);
+int pokes_count(const struct instance *instance);
 /* The lock that pokers hold while they enqueue, and a machine while it ends. Released by close. */
-int pokes_lock(const struct instance *i, struct err *e);
+int pokes_lock(const struct instance *instance, struct err *e);
 #endif

@@ -12,19 +12,19 @@
 #include <math.h>
 #include <string.h>
 
-void position_init(struct position *p, const struct machine *m)
+void position_init(struct position *position, const struct machine *machine)
 {
-	*p = (struct position){.machine = m, .state = m->initial, .attempt = 1};
-	p->blackboard = blackboard_new(m);
+	*position = (struct position){.machine = machine, .state = machine->initial, .attempt = 1};
+	position->blackboard = blackboard_new(machine);
 }
 
-void position_done(struct position *p)
+void position_done(struct position *position)
 {
-	json_decref(p->blackboard);
-	json_decref(p->poke);
-	json_decref(p->failure);
-	json_decref(p->autorun);
-	p->blackboard = p->poke = p->failure = p->autorun = NULL;
+	json_decref(position->blackboard);
+	json_decref(position->poke);
+	json_decref(position->failure);
+	json_decref(position->autorun);
+	position->blackboard = position->poke = position->failure = position->autorun = NULL;
 }
 
 void position_copy(struct position *to, const struct position *from)
@@ -71,272 +71,284 @@ int spend_decode(const json_t *from, struct spend *out, struct err *e)
 	return 0;
 }
 
-json_t *spend_encode(const struct spend *s)
+json_t *spend_encode(const struct spend *spend)
 {
-	json_t *usd = s->unpriced ? json_null() : json_real((double)s->microusd / 1e6);
-	json_t *spent = json_pack("{s:I,s:I,s:I,s:o}", "input_tokens", (json_int_t)s->input_tokens,
-		"output_tokens", (json_int_t)s->output_tokens, "cached_tokens",
-		(json_int_t)s->cached_tokens, "usd", usd);
-	if (s->unmetered)
+	json_t *usd = spend->unpriced ? json_null() : json_real((double)spend->microusd / 1e6);
+	json_t *spent = json_pack("{s:I,s:I,s:I,s:o}", "input_tokens",
+		(json_int_t)spend->input_tokens, "output_tokens", (json_int_t)spend->output_tokens,
+		"cached_tokens", (json_int_t)spend->cached_tokens, "usd", usd);
+	if (spend->unmetered)
 		json_object_set_new(spent, "unmetered", json_true());
 	return spent;
 }
 
-void totals_add(struct totals *t, const struct spend *s)
+void totals_add(struct totals *totals, const struct spend *spend)
 {
-	t->input_tokens = num_add(t->input_tokens, s->input_tokens);
-	t->output_tokens = num_add(t->output_tokens, s->output_tokens);
-	t->cached_tokens = num_add(t->cached_tokens, s->cached_tokens);
-	t->microusd = num_add(t->microusd, s->microusd);
-	t->unpriced |= s->unpriced || s->unmetered;
-	t->unmetered |= s->unmetered;
+	totals->input_tokens = num_add(totals->input_tokens, spend->input_tokens);
+	totals->output_tokens = num_add(totals->output_tokens, spend->output_tokens);
+	totals->cached_tokens = num_add(totals->cached_tokens, spend->cached_tokens);
+	totals->microusd = num_add(totals->microusd, spend->microusd);
+	totals->unpriced |= spend->unpriced || spend->unmetered;
+	totals->unmetered |= spend->unmetered;
 }
 
-static int book(struct position *p, const json_t *from, struct err *e)
+static int book(struct position *position, const json_t *from, struct err *e)
 {
 	struct spend s;
 	if (spend_decode(from, &s, e))
 		return -1;
-	totals_add(&p->totals, &s);
-	p->step.input_tokens = num_add(p->step.input_tokens, s.input_tokens);
-	p->step.output_tokens = num_add(p->step.output_tokens, s.output_tokens);
-	p->step.microusd = num_add(p->step.microusd, s.microusd);
+	totals_add(&position->totals, &s);
+	position->step.input_tokens = num_add(position->step.input_tokens, s.input_tokens);
+	position->step.output_tokens = num_add(position->step.output_tokens, s.output_tokens);
+	position->step.microusd = num_add(position->step.microusd, s.microusd);
 	return 0;
 }
 
-static int apply_begin(struct position *p, const json_t *event, struct err *e)
+static int apply_begin(struct position *position, const json_t *event, struct err *e)
 {
-	if (p->begun)
+	if (position->begun)
 		return err_set(e, "a second begin");
-	if (!p->foreign && strcmp(json_get_text(event, "machine"), p->machine->name) != 0)
+	if (!position->foreign &&
+		strcmp(json_get_text(event, "machine"), position->machine->name) != 0)
 		return err_set(e, "it is a journal of machine %s, not of %s",
-			json_get_text(event, "machine"), p->machine->name);
+			json_get_text(event, "machine"), position->machine->name);
 	if (json_get_int(event, "format") != 1)
 		return err_set(e, "its format is not 1: it was written by another version");
 	const char *name;
 	json_t *value, *parameters = json_object_get(event, "parameters");
 	json_object_foreach (parameters, name, value)
-		if (blackboard_set_parameter(p->machine, p->blackboard, name, value, e))
+		if (blackboard_set_parameter(
+			    position->machine, position->blackboard, name, value, e))
 			return -1;
-	snprintf(p->digest, sizeof(p->digest), "%s", json_get_text(event, "bundle"));
-	snprintf(p->profile, sizeof(p->profile), "%s", json_get_text(event, "profile"));
-	p->begun = true;
-	p->started_us = p->updated_us;
+	snprintf(position->digest, sizeof(position->digest), "%s", json_get_text(event, "bundle"));
+	snprintf(position->profile, sizeof(position->profile), "%s",
+		json_get_text(event, "profile"));
+	position->begun = true;
+	position->started_us = position->updated_us;
 	return 0;
 }
 
 /* The line must be about the state and attempt that are active. */
-static int same_place(const struct position *p, const json_t *event, bool attempted, struct err *e)
+static int same_place(
+	const struct position *position, const json_t *event, bool attempted, struct err *e)
 {
-	if (strcmp(json_get_text(event, "state"), p->state->name) != 0)
+	if (strcmp(json_get_text(event, "state"), position->state->name) != 0)
 		return err_set(e, "it is about state %s while the machine is in %s",
-			json_get_text(event, "state"), p->state->name);
-	if (attempted && json_get_int(event, "attempt") != p->attempt)
+			json_get_text(event, "state"), position->state->name);
+	if (attempted && json_get_int(event, "attempt") != position->attempt)
 		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
-			(long long)json_get_int(event, "attempt"), p->state->name, p->attempt);
+			(long long)json_get_int(event, "attempt"), position->state->name,
+			position->attempt);
 	return 0;
 }
 
-static int same_label(const json_t *event, const struct reduced *v, struct err *e)
+static int same_label(const json_t *event, const struct reduced *reduced, struct err *e)
 {
-	if (strcmp(json_get_text(event, "label"), v->label) != 0)
+	if (strcmp(json_get_text(event, "label"), reduced->label) != 0)
 		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
-			json_get_text(event, "label"), v->label, *v->reason ? ": " : "", v->reason);
+			json_get_text(event, "label"), reduced->label, *reduced->reason ? ": " : "",
+			reduced->reason);
 	return 0;
 }
 
-static int apply_woken(struct position *p, const json_t *fact, struct err *e)
+static int apply_woken(struct position *position, const json_t *fact, struct err *e)
 {
-	if (!p->armed)
-		return err_set(e, "state %s woke before its wait was armed", p->state->name);
+	if (!position->armed)
+		return err_set(e, "state %s woke before its wait was armed", position->state->name);
 	const char *wake = json_string_value(json_object_get(fact, "wake"));
 	int64_t at = 0;
 	if (wake && clock_parse(wake, strlen(wake), &at))
 		return err_set(e, "wake is not an instant");
-	if (at != p->wake_us)
+	if (at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
 	if (strcmp(json_get_text(fact, "woke_by"), "poke") != 0)
 		return 0;
 	json_t *payload = json_object_get(fact, "payload");
-	json_decref(p->poke);
-	p->poke = json_is_object(payload) ? json_incref(payload) : NULL;
-	snprintf(p->poke_name, sizeof(p->poke_name), "%s", json_get_text(fact, "poke"));
+	json_decref(position->poke);
+	position->poke = json_is_object(payload) ? json_incref(payload) : NULL;
+	snprintf(position->poke_name, sizeof(position->poke_name), "%s",
+		json_get_text(fact, "poke"));
 	return 0;
 }
 
 /* Of work only: a branch and a wait do not fail. */
-static void note_failure(struct position *p, const json_t *fact, const struct reduced *v)
+static void note_failure(
+	struct position *position, const json_t *fact, const struct reduced *reduced)
 {
 	char words[REDUCE_REASON_BYTES];
-	const char *name = p->state->name;
-	bool same = !strcmp(json_get_text(p->failure, "state"), name);
-	if (p->state->kind != KIND_TOOL && p->state->kind != KIND_AGENT)
+	const char *name = position->state->name;
+	bool same = !strcmp(json_get_text(position->failure, "state"), name);
+	if (position->state->kind != KIND_TOOL && position->state->kind != KIND_AGENT)
 		return;
-	if (v->outcome == OUTCOME_OK && !same)
+	if (reduced->outcome == OUTCOME_OK && !same)
 		return;
-	json_decref(TAKE_PTR(p->failure));
-	if (v->outcome == OUTCOME_OK)
+	json_decref(TAKE_PTR(position->failure));
+	if (reduced->outcome == OUTCOME_OK)
 		return;
 	reduce_words(fact, words);
-	p->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:O?,s:O?}", "state", name, "seq",
-		(json_int_t)p->seq + 1, "attempt", p->attempt, "label", v->label, "words",
-		*v->reason ? v->reason : words, "exit", json_object_get(fact, "exit"), "signal",
-		json_object_get(fact, "signal"));
+	position->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:O?,s:O?}", "state", name, "seq",
+		(json_int_t)position->seq + 1, "attempt", position->attempt, "label",
+		reduced->label, "words", *reduced->reason ? reduced->reason : words, "exit",
+		json_object_get(fact, "exit"), "signal", json_object_get(fact, "signal"));
 }
 
-static void enter(struct position *p, const struct state *s)
+static void enter(struct position *position, const struct state *state)
 {
-	p->state = s;
-	p->seq++;
-	p->totals.transitions = num_add(p->totals.transitions, 1);
-	p->attempt = 1;
-	p->executions = 0;
-	p->notified = p->armed = false;
-	p->wake_us = p->retry_at_us = 0;
-	p->step = (struct spend){0};
+	position->state = state;
+	position->seq++;
+	position->totals.transitions = num_add(position->totals.transitions, 1);
+	position->attempt = 1;
+	position->executions = 0;
+	position->notified = position->armed = false;
+	position->wake_us = position->retry_at_us = 0;
+	position->step = (struct spend){0};
 }
 
 /* Another machine may have less to spend: then it would have ended before this. */
-static int may_go_on(const struct position *p, struct err *e)
+static int may_go_on(const struct position *position, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
-	return p->foreign && budget_exhausted(p, NULL, why, sizeof(why)) ? err_set(e, "%s", why)
-									 : 0;
+	return position->foreign && budget_exhausted(position, NULL, why, sizeof(why))
+		       ? err_set(e, "%s", why)
+		       : 0;
 }
 
 /* What was observed. A branch observes nothing: another machine's clauses have their own numbers.
  */
-static json_t *fact_of(const struct position *p, const json_t *event, struct err *e)
+static json_t *fact_of(const struct position *position, const json_t *event, struct err *e)
 {
-	if (p->foreign && p->state->kind == KIND_BRANCH)
-		return reduce_branch(p->state, p->blackboard, e);
+	if (position->foreign && position->state->kind == KIND_BRANCH)
+		return reduce_branch(position->state, position->blackboard, e);
 	json_t *fact = json_object_get(event, "fact");
 	return fact ? json_incref(fact) : json_null();
 }
 
-bool position_retries(const struct position *p, const struct reduced *v)
+bool position_retries(const struct position *position, const struct reduced *reduced)
 {
-	const struct retry *r = &p->state->retry;
-	return v->outcome != OUTCOME_COUNT && r->on & 1u << v->outcome && p->attempt <= r->max;
+	const struct retry *r = &position->state->retry;
+	return reduced->outcome != OUTCOME_COUNT && r->on & 1u << reduced->outcome &&
+	       position->attempt <= r->max;
 }
 
-static int apply_step(struct position *p, const json_t *event, struct err *e)
+static int apply_step(struct position *position, const json_t *event, struct err *e)
 {
-	const struct state *s = p->state;
+	const struct state *s = position->state;
 	struct reduced v;
-	if (same_place(p, event, true, e) || may_go_on(p, e))
+	if (same_place(position, event, true, e) || may_go_on(position, e))
 		return -1;
-	json_auto_t *fact = fact_of(p, event, e);
-	if (!fact || reduce(s, fact, p->blackboard, &v, e) ||
-		(!p->foreign && same_label(event, &v, e)))
+	json_auto_t *fact = fact_of(position, event, e);
+	if (!fact || reduce(s, fact, position->blackboard, &v, e) ||
+		(!position->foreign && same_label(event, &v, e)))
 		return -1;
-	if (position_retries(p, &v))
+	if (position_retries(position, &v))
 		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
 			v.label, json_get_text(event, "goto"));
 	if (strcmp(json_get_text(event, "goto"), v.target->name) != 0)
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
 			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
 			v.target->name);
-	if (s->kind == KIND_AGENT && book(p, fact, e))
+	if (s->kind == KIND_AGENT && book(position, fact, e))
 		return -1;
-	if (s->kind == KIND_WAIT && apply_woken(p, fact, e))
+	if (s->kind == KIND_WAIT && apply_woken(position, fact, e))
 		return -1;
-	if (s->kind == KIND_TOOL && p->poke) {
-		json_decref(p->poke);
-		p->poke = NULL;
+	if (s->kind == KIND_TOOL && position->poke) {
+		json_decref(position->poke);
+		position->poke = NULL;
 	}
-	note_failure(p, fact, &v);
-	enter(p, v.target);
+	note_failure(position, fact, &v);
+	enter(position, v.target);
 	return 0;
 }
 
-void position_pass_branches(struct position *p)
+void position_pass_branches(struct position *position)
 {
-	for (size_t i = 0; i < p->machine->state_count; i++) {
-		const struct state *s = p->state;
-		bool goes_on = p->begun && !p->ended && s->kind == KIND_BRANCH;
+	for (size_t i = 0; i < position->machine->state_count; i++) {
+		const struct state *s = position->state;
+		bool goes_on = position->begun && !position->ended && s->kind == KIND_BRANCH;
 		struct reduced v;
-		if (!goes_on || (s->notify && !p->notified))
+		if (!goes_on || (s->notify && !position->notified))
 			return;
-		json_auto_t *fact = reduce_branch(s, p->blackboard, NULL);
-		if (!fact || reduce(s, fact, p->blackboard, &v, NULL))
+		json_auto_t *fact = reduce_branch(s, position->blackboard, NULL);
+		if (!fact || reduce(s, fact, position->blackboard, &v, NULL))
 			return;
-		enter(p, v.target);
+		enter(position, v.target);
 	}
 }
 
-static int apply_retry(struct position *p, const json_t *event, struct err *e)
+static int apply_retry(struct position *position, const json_t *event, struct err *e)
 {
 	const json_t *fact = json_object_get(event, "fact");
 	const char *until = json_get_text(event, "until");
 	struct reduced v;
-	if (same_place(p, event, true, e) || may_go_on(p, e) ||
-		reduce(p->state, fact, p->blackboard, &v, e) || same_label(event, &v, e))
+	if (same_place(position, event, true, e) || may_go_on(position, e) ||
+		reduce(position->state, fact, position->blackboard, &v, e) ||
+		same_label(event, &v, e))
 		return -1;
-	if (!position_retries(p, &v))
-		return err_set(e, "state %s does not retry on %s after attempt %d", p->state->name,
-			v.label, p->attempt);
-	if (clock_parse(until, strlen(until), &p->retry_at_us))
+	if (!position_retries(position, &v))
+		return err_set(e, "state %s does not retry on %s after attempt %d",
+			position->state->name, v.label, position->attempt);
+	if (clock_parse(until, strlen(until), &position->retry_at_us))
 		return err_set(e, "until is not an instant");
-	if (p->state->kind == KIND_AGENT && book(p, fact, e))
+	if (position->state->kind == KIND_AGENT && book(position, fact, e))
 		return -1;
-	note_failure(p, fact, &v);
-	p->totals.transitions = num_add(p->totals.transitions, 1);
-	p->attempt++;
-	p->executions++;
+	note_failure(position, fact, &v);
+	position->totals.transitions = num_add(position->totals.transitions, 1);
+	position->attempt++;
+	position->executions++;
 	return 0;
 }
 
-static int check_totals(const struct position *p, const json_t *event, struct err *e)
+static int check_totals(const struct position *position, const json_t *event, struct err *e)
 {
-	json_auto_t *totals = totals_encode(&p->totals);
+	json_auto_t *totals = totals_encode(&position->totals);
 	return json_equal(totals, json_object_get(event, "totals"))
 		       ? 0
 		       : err_set(e, "its totals are not the sum of the steps");
 }
 
-static int apply_armed(struct position *p, const json_t *event, struct err *e)
+static int apply_armed(struct position *position, const json_t *event, struct err *e)
 {
 	const char *wake = json_string_value(json_object_get(event, "wake"));
 	int64_t at = 0;
-	if (same_place(p, event, false, e))
+	if (same_place(position, event, false, e))
 		return -1;
-	if (p->state->kind != KIND_WAIT || p->state->wait.timed != (wake != NULL))
-		return err_set(e, "state %s cannot be armed so", p->state->name);
+	if (position->state->kind != KIND_WAIT || position->state->wait.timed != (wake != NULL))
+		return err_set(e, "state %s cannot be armed so", position->state->name);
 	if (wake && clock_parse(wake, strlen(wake), &at))
 		return err_set(e, "wake is not an instant");
-	if (p->armed && at != p->wake_us) /* one that was stopped goes on as it was */
+	if (position->armed && at != position->wake_us) /* one that was stopped goes on as it was */
 		return err_set(e, "the wait was armed for another instant");
-	if (json_object_get(event, "totals") && check_totals(p, event, e)) /* old lines lack it */
+	if (json_object_get(event, "totals") &&
+		check_totals(position, event, e)) /* old lines lack it */
 		return -1;
-	p->wake_us = at;
-	p->armed = true;
+	position->wake_us = at;
+	position->armed = true;
 	return 0;
 }
 
-static int apply_notify(struct position *p, const json_t *event, struct err *e)
+static int apply_notify(struct position *position, const json_t *event, struct err *e)
 {
-	if (same_place(p, event, false, e))
+	if (same_place(position, event, false, e))
 		return -1;
-	if (p->notified || !p->state->notify)
-		return err_set(e, "state %s has nothing to notify", p->state->name);
-	p->notified = true;
+	if (position->notified || !position->state->notify)
+		return err_set(e, "state %s has nothing to notify", position->state->name);
+	position->notified = true;
 	return 0;
 }
 
-static int apply_spend(struct position *p, const json_t *event, struct err *e)
+static int apply_spend(struct position *position, const json_t *event, struct err *e)
 {
-	if (same_place(p, event, true, e))
+	if (same_place(position, event, true, e))
 		return -1;
-	if (p->state->kind != KIND_AGENT)
-		return err_set(e, "state %s spends nothing", p->state->name);
-	p->executions++;
-	return book(p, event, e);
+	if (position->state->kind != KIND_AGENT)
+		return err_set(e, "state %s spends nothing", position->state->name);
+	position->executions++;
+	return book(position, event, e);
 }
 
-static int apply_note(struct position *p, const json_t *event, struct err *e)
+static int apply_note(struct position *position, const json_t *event, struct err *e)
 {
-	return same_place(p, event, false, e);
+	return same_place(position, event, false, e);
 }
 
 /* Adds a file to those of earlier lines, or what has become of it since to the one of its path. */
@@ -374,45 +386,47 @@ json_t *position_add_autorun(const json_t *known, const json_t *event)
 	return json_pack("{s:o,s:I,s:b}", "files", files, "more", more, "cut", cut);
 }
 
-static int apply_autorun(struct position *p, const json_t *event, struct err *e)
+static int apply_autorun(struct position *position, const json_t *event, struct err *e)
 {
-	if (same_place(p, event, false, e))
+	if (same_place(position, event, false, e))
 		return -1;
-	json_t *before = p->autorun;
-	p->autorun = position_add_autorun(before, event);
+	json_t *before = position->autorun;
+	position->autorun = position_add_autorun(before, event);
 	json_decref(before);
-	return p->autorun ? 0 : err_set(e, "out of memory");
+	return position->autorun ? 0 : err_set(e, "out of memory");
 }
 
 /* What a terminal says is recomputed like every edge; another machine may say it otherwise. */
-static int check_terminal(const struct position *p, const json_t *event, struct err *e)
+static int check_terminal(const struct position *position, const json_t *event, struct err *e)
 {
 	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
-	if (p->state->kind != KIND_TERMINAL)
-		return err_set(e, "state %s is not terminal", p->state->name);
-	if (may_go_on(p, e))
+	if (position->state->kind != KIND_TERMINAL)
+		return err_set(e, "state %s is not terminal", position->state->name);
+	if (may_go_on(position, e))
 		return -1;
-	if (template_render(p->state->terminal.reason, p->blackboard, NULL, &reason, e))
+	if (template_render(
+		    position->state->terminal.reason, position->blackboard, NULL, &reason, e))
 		return -1;
-	if (strcmp(json_get_text(event, "status"), p->state->terminal.ok ? "ok" : "failed") != 0 ||
-		(!p->foreign && strcmp(json_get_text(event, "reason"), reason.data) != 0))
-		return err_set(e, "terminal %s says something else", p->state->name);
+	if (strcmp(json_get_text(event, "status"),
+		    position->state->terminal.ok ? "ok" : "failed") != 0 ||
+		(!position->foreign && strcmp(json_get_text(event, "reason"), reason.data) != 0))
+		return err_set(e, "terminal %s says something else", position->state->name);
 	return 0;
 }
 
 /* An end by the machine's own budget must be this machine's as well; the operator's is not here. */
-static int check_budget(const struct position *p, const char *reason, struct err *e)
+static int check_budget(const struct position *position, const char *reason, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
 	bool own = !strncmp(reason, "max_transitions ", 16) || strstr(reason, " of the machine ");
-	if (!p->foreign || !own || budget_exhausted(p, NULL, why, sizeof(why)))
+	if (!position->foreign || !own || budget_exhausted(position, NULL, why, sizeof(why)))
 		return 0;
 	return err_set(e, "%s, and this machine would have gone on", reason);
 }
 
-static int apply_end(struct position *p, const json_t *event, struct err *e)
+static int apply_end(struct position *position, const json_t *event, struct err *e)
 {
-	if (same_place(p, event, false, e))
+	if (same_place(position, event, false, e))
 		return -1;
 	size_t cause = 0;
 	while (cause < END_CAUSE_COUNT &&
@@ -420,20 +434,20 @@ static int apply_end(struct position *p, const json_t *event, struct err *e)
 		cause++;
 	if (cause == END_CAUSE_COUNT)
 		return err_set(e, "it has no known cause");
-	if ((cause == END_TERMINAL && check_terminal(p, event, e)) ||
-		(cause == END_BUDGET && check_budget(p, json_get_text(event, "reason"), e)))
+	if ((cause == END_TERMINAL && check_terminal(position, event, e)) ||
+		(cause == END_BUDGET && check_budget(position, json_get_text(event, "reason"), e)))
 		return -1;
 	char digest[POSITION_DIGEST_BYTES];
-	position_blackboard_digest(p, digest);
-	if (!p->foreign && strcmp(json_get_text(event, "blackboard"), digest) != 0)
+	position_blackboard_digest(position, digest);
+	if (!position->foreign && strcmp(json_get_text(event, "blackboard"), digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
 			json_get_text(event, "blackboard"), digest);
-	if (check_totals(p, event, e))
+	if (check_totals(position, event, e))
 		return -1;
-	p->ended = true;
-	p->ended_ok = !strcmp(json_get_text(event, "status"), "ok");
-	p->cause = (enum end_cause)cause;
-	utf8_copy(p->reason, sizeof(p->reason), json_get_text(event, "reason"));
+	position->ended = true;
+	position->ended_ok = !strcmp(json_get_text(event, "status"), "ok");
+	position->cause = (enum end_cause)cause;
+	utf8_copy(position->reason, sizeof(position->reason), json_get_text(event, "reason"));
 	return 0;
 }
 
@@ -455,25 +469,25 @@ static const struct {
 	{"end", apply_end, 1},
 };
 
-int position_apply(struct position *p, const json_t *event, struct err *e)
+int position_apply(struct position *position, const json_t *event, struct err *e)
 {
 	const char *type = json_get_text(event, "t"), *ts = json_get_text(event, "ts");
 	const json_t *seq = json_object_get(event, "seq");
 	for (size_t i = 0; i < ARRAY_LEN(appliers); i++) {
 		if (strcmp(type, appliers[i].type) != 0)
 			continue;
-		int64_t due = (int64_t)p->seq + appliers[i].ahead;
-		if (p->ended)
+		int64_t due = (int64_t)position->seq + appliers[i].ahead;
+		if (position->ended)
 			return err_set(e, "%s after the end", type);
-		if (p->begun != (i != 0))
-			return err_set(
-				e, p->begun ? "a second %s" : "%s where begin belongs", type);
+		if (position->begun != (i != 0))
+			return err_set(e,
+				position->begun ? "a second %s" : "%s where begin belongs", type);
 		if (!json_is_integer(seq) || json_integer_value(seq) != due)
 			return err_set(e, "%s: seq is not %lld", type, (long long)due);
-		if (clock_parse(ts, strlen(ts), &p->updated_us))
+		if (clock_parse(ts, strlen(ts), &position->updated_us))
 			return err_set(
 				e, "%s, seq %lld: ts is not an instant", type, (long long)due);
-		return appliers[i].apply(p, event, e)
+		return appliers[i].apply(position, event, e)
 			       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
 			       : 0;
 	}
@@ -481,10 +495,10 @@ int position_apply(struct position *p, const json_t *event, struct err *e)
 		"no line has the type \"%s\"; a newer version of agent6 may have written it", type);
 }
 
-void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES])
+void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES])
 {
 	AUTO_BUF text = BUF_INIT(SIZE_MAX / 4);
-	json_write(&text, p->blackboard);
+	json_write(&text, position->blackboard);
 	char hex[SHA256_HEX + 1];
 	sha256_hex(text.data, text.len, hex);
 	snprintf(out, POSITION_DIGEST_BYTES, "sha256:%s", hex);

@@ -62,38 +62,38 @@ struct position {
 	int64_t started_us, updated_us;     /* time stamps of begin and of the last line */
 };
 
-void position_init(struct position *p, const struct machine *m);
-void position_done(struct position *p);
+void position_init(struct position *position, const struct machine *machine);
+void position_done(struct position *position);
 /* Values are shared with `from` and never changed in place. */
 void position_copy(struct position *to, const struct position *from);
-/* -1: the line cannot follow, or says something else than what this machine makes of it. `p` is
- * then unusable but for position_done. */
-int position_apply(struct position *p, const json_t *event, struct err *e);
+/* -1: the line cannot follow, or says something else than what this machine makes of it. `position`
+ * is then unusable but for position_done. */
+int position_apply(struct position *position, const json_t *event, struct err *e);
 
 /* What `autorun` of a position becomes with a journal line of that type. New reference. */
 json_t *position_add_autorun(const json_t *known, const json_t *event);
 /* Goes on through branches to the state that a live run executes or waits in: it takes a branch in
  * no time, and journals it with the next fact. Stays before one that has something to say first. */
-void position_pass_branches(struct position *p);
+void position_pass_branches(struct position *position);
 
 /* Whether what was observed in the present state is tried again instead of taken. */
-bool position_retries(const struct position *p, const struct reduced *v);
+bool position_retries(const struct position *position, const struct reduced *reduced);
 
 /* SHA-256 of the canonical blackboard, as `end` records it. */
-void position_blackboard_digest(const struct position *p, char out[POSITION_DIGEST_BYTES]);
+void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES]);
 /* Reads the money and tokens of a fact or spend line: refuses what is negative or no number. */
 int spend_decode(const json_t *from, struct spend *out, struct err *e);
 /* The members that it reads. */
-json_t *spend_encode(const struct spend *s);
-json_t *totals_encode(const struct totals *t);
+json_t *spend_encode(const struct spend *spend);
+json_t *totals_encode(const struct totals *totals);
 /* -1: it is not what totals_encode makes. */
 int totals_decode(json_t *data, struct totals *out);
 /* Counts an execution in, but not as a transition. */
-void totals_add(struct totals *t, const struct spend *s);
+void totals_add(struct totals *totals, const struct spend *spend);
 const char *end_cause_name(enum end_cause cause);
 
 /* For the snapshot. Decoding checks everything against the machine. */
-json_t *position_encode(const struct position *p);
+json_t *position_encode(const struct position *position);
 int position_decode(
-	const struct machine *m, const json_t *data, struct position *out, struct err *e);
+	const struct machine *machine, const json_t *data, struct position *out, struct err *e);
 #endif

@@ -4,21 +4,24 @@
 #include <math.h>
 #include <string.h>
 
-json_t *position_encode(const struct position *p)
+json_t *position_encode(const struct position *position)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
 			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*}",
-		"state", p->state->name, "blackboard", p->blackboard, "seq", (json_int_t)p->seq,
-		"attempt", p->attempt, "executions", p->executions, "retry_at_us",
-		(json_int_t)p->retry_at_us, "totals", totals_encode(&p->totals), "begun", p->begun,
-		"notified", p->notified, "armed", p->armed, "wake_us", (json_int_t)p->wake_us,
-		"poke", p->poke, "poke_name", p->poke_name, "digest", p->digest, "profile",
-		p->profile, "started_us", (json_int_t)p->started_us, "updated_us",
-		(json_int_t)p->updated_us, "ended", p->ended, "ended_ok", p->ended_ok, "cause",
-		(int)p->cause, "reason", p->reason, "step", "input_tokens",
-		(json_int_t)p->step.input_tokens, "output_tokens",
-		(json_int_t)p->step.output_tokens, "microusd", (json_int_t)p->step.microusd,
-		"failure", p->failure, "autorun", p->autorun);
+		"state", position->state->name, "blackboard", position->blackboard, "seq",
+		(json_int_t)position->seq, "attempt", position->attempt, "executions",
+		position->executions, "retry_at_us", (json_int_t)position->retry_at_us, "totals",
+		totals_encode(&position->totals), "begun", position->begun, "notified",
+		position->notified, "armed", position->armed, "wake_us",
+		(json_int_t)position->wake_us, "poke", position->poke, "poke_name",
+		position->poke_name, "digest", position->digest, "profile", position->profile,
+		"started_us", (json_int_t)position->started_us, "updated_us",
+		(json_int_t)position->updated_us, "ended", position->ended, "ended_ok",
+		position->ended_ok, "cause", (int)position->cause, "reason", position->reason,
+		"step", "input_tokens", (json_int_t)position->step.input_tokens, "output_tokens",
+		(json_int_t)position->step.output_tokens, "microusd",
+		(json_int_t)position->step.microusd, "failure", position->failure, "autorun",
+		position->autorun);
 }
 
 int totals_decode(json_t *data, struct totals *out)
@@ -50,13 +53,13 @@ static int failure_check(json_t *data)
 }
 
 /* The blackboard of another machine, or one that was tampered with, is not taken over. */
-static int blackboard_conforms(const struct machine *m, const json_t *blackboard)
+static int blackboard_conforms(const struct machine *machine, const json_t *blackboard)
 {
 	AUTO_BUF problems = BUF_INIT(32 * 1024);
-	if (json_object_size(blackboard) != m->variable_count)
+	if (json_object_size(blackboard) != machine->variable_count)
 		return -1;
-	for (size_t i = 0; i < m->variable_count; i++) {
-		const struct variable *v = &m->variables[i];
+	for (size_t i = 0; i < machine->variable_count; i++) {
+		const struct variable *v = &machine->variables[i];
 		const json_t *value = json_object_get(blackboard, v->name);
 		if (!value || value_check(v->type, value, VALUE_PARTIAL, v->name, &problems))
 			return -1;
@@ -65,9 +68,9 @@ static int blackboard_conforms(const struct machine *m, const json_t *blackboard
 }
 
 int position_decode(
-	const struct machine *m, const json_t *data, struct position *out, struct err *e)
+	const struct machine *machine, const json_t *data, struct position *out, struct err *e)
 {
-	struct position p = {.machine = m};
+	struct position p = {.machine = machine};
 	const char *state, *poke_name, *digest, *profile, *reason;
 	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
@@ -86,9 +89,9 @@ int position_decode(
 		totals_decode(totals, &p.totals) || failure_check(failure) ||
 		(autorun && !json_is_array(json_object_get(autorun, "files"))))
 		return err_set(e, "it does not have the shape of a snapshot");
-	p.state = machine_state(m, state);
+	p.state = machine_state(machine, state);
 	if (!p.state || seq < 0 || p.attempt < 1 || cause < 0 || cause >= END_CAUSE_COUNT ||
-		blackboard_conforms(m, blackboard))
+		blackboard_conforms(machine, blackboard))
 		return err_set(e, "it does not fit the machine");
 	p.seq = (uint64_t)seq;
 	p.retry_at_us = retry_at;

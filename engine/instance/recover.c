@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 
 static enum recover_end apply_lines(
-	struct recovery *r, struct journal_reader *reader, struct err *e)
+	struct recovery *recovery, struct journal_reader *reader, struct err *e)
 {
 	for (;;) {
 		const char *line;
@@ -21,27 +21,29 @@ static enum recover_end apply_lines(
 		if (got == 0)
 			return RECOVER_DONE;
 		json_auto_t *event = journal_decode(line, len, &why);
-		if (!event || position_apply(&r->position, event, &why)) {
+		if (!event || position_apply(&recovery->position, event, &why)) {
 			err_set(e, "journal.jsonl, line %llu: %s%s",
 				(unsigned long long)reader->mark.lines, why.text,
-				r->foreign ? "" : RECOVER_HOW_ON);
+				recovery->foreign ? "" : RECOVER_HOW_ON);
 			return RECOVER_DAMAGED;
 		}
-		if (r->each && r->each(r->ctx, event, &r->position))
+		if (recovery->each && recovery->each(recovery->ctx, event, &recovery->position))
 			return RECOVER_DONE;
 	}
 }
 
-static bool from_snapshot(struct recovery *r)
+static bool from_snapshot(struct recovery *recovery)
 {
 	struct stat st;
-	return r->snapshot_bytes >= 0 && !fstat(r->fd, &st) && st.st_size >= r->snapshot_bytes &&
-	       snapshot_read(r->instance, r->machine, r->fd, &r->position, &r->at);
+	return recovery->snapshot_bytes >= 0 && !fstat(recovery->fd, &st) &&
+	       st.st_size >= recovery->snapshot_bytes &&
+	       snapshot_read(recovery->instance, recovery->machine, recovery->fd,
+		       &recovery->position, &recovery->at);
 }
 
-int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *e)
+int recover_whole(const struct instance *instance, int fd, uint64_t lines, struct err *e)
 {
-	uint64_t had = snapshot_missed(i, fd);
+	uint64_t had = snapshot_missed(instance, fd);
 	return had <= lines ? 0
 			    : err_set(e,
 				      "journal.jsonl ends at line %llu, and had %llu when "
@@ -51,39 +53,40 @@ int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *
 				      (unsigned long long)lines, (unsigned long long)had);
 }
 
-enum recover_end recover(struct recovery *r, struct err *e)
+enum recover_end recover(struct recovery *recovery, struct err *e)
 {
-	r->at = journal_start();
-	bool resumed = from_snapshot(r); /* whose place the journal has, then */
+	recovery->at = journal_start();
+	bool resumed = from_snapshot(recovery); /* whose place the journal has, then */
 	if (!resumed)
-		position_init(&r->position, r->machine);
-	r->position.foreign = r->foreign;
+		position_init(&recovery->position, recovery->machine);
+	recovery->position.foreign = recovery->foreign;
 	struct journal_reader reader;
-	journal_reader_init(&reader, r->fd, &r->at);
-	reader.patience_ms = r->patience_ms;
-	enum recover_end end = apply_lines(r, &reader, e);
+	journal_reader_init(&reader, recovery->fd, &recovery->at);
+	reader.patience_ms = recovery->patience_ms;
+	enum recover_end end = apply_lines(recovery, &reader, e);
 	/* A torn last line is dropped, counted or not: the snapshot is only an optimisation. */
 	uint64_t lines = reader.mark.lines + (reader.torn_bytes > 0);
-	if (end == RECOVER_DONE && !resumed && recover_whole(r->instance, r->fd, lines, e))
+	if (end == RECOVER_DONE && !resumed &&
+		recover_whole(recovery->instance, recovery->fd, lines, e))
 		end = RECOVER_DAMAGED;
-	r->read_bytes = reader.mark.offset - r->at.offset;
-	r->at = reader.mark;
-	r->torn_bytes = reader.torn_bytes;
+	recovery->read_bytes = reader.mark.offset - recovery->at.offset;
+	recovery->at = reader.mark;
+	recovery->torn_bytes = reader.torn_bytes;
 	journal_reader_done(&reader);
-	if (end != RECOVER_DONE && !r->foreign)
-		err_wrap(e, "%s", r->instance->path);
+	if (end != RECOVER_DONE && !recovery->foreign)
+		err_wrap(e, "%s", recovery->instance->path);
 	return end;
 }
 
-int recover_begun(const struct instance *i, struct begun *out, struct err *e)
+int recover_begun(const struct instance *instance, struct begun *out, struct err *e)
 {
 	struct err why = ERR_NONE;
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	*out = (struct begun){0};
-	AUTO_FD int fd = instance_journal(i, &why);
+	AUTO_FD int fd = instance_journal(instance, &why);
 	if (fd < 0)
-		return why.number == ENOENT ? recover_whole(i, fd, 0, e)
+		return why.number == ENOENT ? recover_whole(instance, fd, 0, e)
 					    : err_set(e, "%s", why.text);
 	journal_reader_init(&reader, fd, &start);
 	const char *line;
@@ -95,8 +98,8 @@ int recover_begun(const struct instance *i, struct begun *out, struct err *e)
 	const char *text = json_string_value(json_object_get(event, "bundle"));
 	if (got && !text)
 		err_set(e, "journal.jsonl, line 1: it is not a begin");
-	if ((got && !text) || (!got && recover_whole(i, fd, torn, e)))
-		return err_wrap(e, "%s", i->path);
+	if ((got && !text) || (!got && recover_whole(instance, fd, torn, e)))
+		return err_wrap(e, "%s", instance->path);
 	if (!got)
 		return 0;
 	snprintf(out->digest, sizeof(out->digest), "%s", text);

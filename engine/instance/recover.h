@@ -35,16 +35,16 @@ struct recovery {
 	struct journal_mark at;
 	int64_t read_bytes, torn_bytes;
 };
-enum recover_end recover(struct recovery *r, struct err *e);
+enum recover_end recover(struct recovery *recovery, struct err *e);
 /* Refuses a journal (fd -1: none) whose `lines` are fewer than it had when its snapshot was
  * written: the rest was committed. The chain cannot tell: what was cut at a line's end is a sound
  * one. */
-int recover_whole(const struct instance *i, int fd, uint64_t lines, struct err *e);
+int recover_whole(const struct instance *instance, int fd, uint64_t lines, struct err *e);
 /* What the first line of a journal says. */
 struct begun {
 	bool begun;                         /* there is one, a `begin`; the rest counts only then */
 	char digest[POSITION_DIGEST_BYTES]; /* of the bundle */
 	char workspace[PATH_MAX];           /* "": written before it was recorded */
 };
-int recover_begun(const struct instance *i, struct begun *out, struct err *e);
+int recover_begun(const struct instance *instance, struct begun *out, struct err *e);
 #endif

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-bool reduce_wants_output(const struct state *s)
+bool reduce_wants_output(const struct state *state)
 {
-	return s->output_schema || s->capture.reads_result;
+	return state->output_schema || state->capture.reads_result;
 }
 
 static void first_line(char *out, const char *text)
@@ -74,21 +74,21 @@ static void join_problems(char *out, const char *lines)
 }
 
 /* An ok result that does not conform, or cannot be bound, is not ok. */
-static void bind(const struct state *s, const json_t *result, json_t *blackboard, const char *path,
-	struct reduced *out)
+static void bind(const struct state *state, const json_t *result, json_t *blackboard,
+	const char *path, struct reduced *out)
 {
-	enum outcome otherwise = s->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED;
+	enum outcome otherwise = state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED;
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	struct type t = {TYPE_JSON, TYPE_STR, NULL};
-	if (s->output_schema)
-		t = (struct type){TYPE_RECORD, TYPE_STR, s->output_schema};
+	if (state->output_schema)
+		t = (struct type){TYPE_RECORD, TYPE_STR, state->output_schema};
 	if (result && value_check(t, result, VALUE_WHOLE, path, &problems)) {
 		out->outcome = otherwise;
 		join_problems(out->reason, problems.len ? problems.data : "");
 		return;
 	}
 	struct err e = ERR_NONE;
-	if (s->capture.present && blackboard_capture(s, result, blackboard, &e))
+	if (state->capture.present && blackboard_capture(state, result, blackboard, &e))
 		not_ok(out, otherwise, e.text);
 }
 
@@ -122,21 +122,21 @@ static json_t *parse_stdout(const json_t *fact, struct err *e)
 }
 
 static void reduce_output(
-	const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out)
+	const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out)
 {
 	struct err why = ERR_NONE;
 	json_auto_t *result = NULL;
-	if (reduce_wants_output(s)) {
+	if (reduce_wants_output(state)) {
 		result = parse_stdout(fact, &why);
 		if (!result) {
 			not_ok(out, OUTCOME_NONZERO, why.text);
 			return;
 		}
 	}
-	bind(s, result, blackboard, "stdout", out);
+	bind(state, result, blackboard, "stdout", out);
 }
 
-static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackboard,
+static int reduce_tool(const struct state *state, const json_t *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
 	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
@@ -161,34 +161,34 @@ static int reduce_tool(const struct state *s, const json_t *fact, json_t *blackb
 	else if (not_kept)
 		not_ok(out, OUTCOME_NONZERO, not_kept);
 	else
-		reduce_output(s, fact, blackboard, out);
+		reduce_output(state, fact, blackboard, out);
 	return 0;
 }
 
-static int reduce_agent(const struct state *s, const json_t *fact, json_t *blackboard,
+static int reduce_agent(const struct state *state, const json_t *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
 	const char *label = json_string_value(json_object_get(fact, "outcome"));
 	int outcome = label ? outcome_parse(label) : -1;
-	if (outcome < 0 || !s->on[outcome])
+	if (outcome < 0 || !state->on[outcome])
 		return err_set(e, "the fact is not that of an agent");
 	out->outcome = (enum outcome)outcome;
 	const json_t *payload = json_object_get(fact, "payload");
-	bool expected = reduce_wants_output(s);
+	bool expected = reduce_wants_output(state);
 	if (outcome != OUTCOME_OK)
 		return 0;
 	if (expected && !json_is_object(payload))
 		not_ok(out, OUTCOME_FAILED, "the agent finished without a result");
 	else
-		bind(s, json_is_null(payload) ? NULL : payload, blackboard, "result", out);
+		bind(state, json_is_null(payload) ? NULL : payload, blackboard, "result", out);
 	return 0;
 }
 
 static int reduce_wait(
-	const struct state *s, const json_t *fact, struct reduced *out, struct err *e)
+	const struct state *state, const json_t *fact, struct reduced *out, struct err *e)
 {
 	const char *by = json_string_value(json_object_get(fact, "woke_by"));
-	if (by && !strcmp(by, "timer") && s->wait.timed)
+	if (by && !strcmp(by, "timer") && state->wait.timed)
 		out->outcome = OUTCOME_TICK;
 	else if (by && !strcmp(by, "poke"))
 		out->outcome = OUTCOME_SIGNAL;
@@ -197,27 +197,27 @@ static int reduce_wait(
 	return 0;
 }
 
-json_t *reduce_branch(const struct state *s, const json_t *blackboard, struct err *e)
+json_t *reduce_branch(const struct state *state, const json_t *blackboard, struct err *e)
 {
-	for (size_t i = 0; i < s->branch.clause_count; i++) {
-		const struct clause *c = &s->branch.clauses[i];
+	for (size_t i = 0; i < state->branch.clause_count; i++) {
+		const struct clause *c = &state->branch.clauses[i];
 		bool wins = !c->condition;
 		if (!wins && predicate_eval(c->condition, blackboard, &wins, e)) {
-			err_wrap(e, "state %s, clause `%s`", s->name, c->text);
+			err_wrap(e, "state %s, clause `%s`", state->name, c->text);
 			return NULL;
 		}
 		if (wins)
 			return json_pack("{s:I}", "clause", (json_int_t)i);
 	}
-	err_set(e, "state %s: no clause wins", s->name);
+	err_set(e, "state %s: no clause wins", state->name);
 	return NULL;
 }
 
 /* The clause is recomputed: a journal whose clause is not the one that wins has diverged. */
-static int reduce_clause(const struct state *s, const json_t *fact, const json_t *blackboard,
+static int reduce_clause(const struct state *state, const json_t *fact, const json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	json_auto_t *wins = reduce_branch(s, blackboard, e);
+	json_auto_t *wins = reduce_branch(state, blackboard, e);
 	if (!wins)
 		return -1;
 	json_int_t at = json_get_int(wins, "clause");
@@ -227,29 +227,29 @@ static int reduce_clause(const struct state *s, const json_t *fact, const json_t
 	if (json_integer_value(said) != at)
 		return err_set(e, "clause %lld is recorded, but clause %lld (\"%s\") wins",
 			(long long)json_integer_value(said), (long long)at,
-			s->branch.clauses[at].text);
+			state->branch.clauses[at].text);
 	out->outcome = OUTCOME_COUNT;
-	out->label = s->branch.clauses[at].text;
-	out->target = s->branch.clauses[at].target;
+	out->label = state->branch.clauses[at].text;
+	out->target = state->branch.clauses[at].target;
 	return 0;
 }
 
-int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out,
+int reduce(const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out,
 	struct err *e)
 {
 	*out = (struct reduced){.outcome = OUTCOME_OK};
 	int failed = -1;
-	switch (s->kind) {
-	case KIND_BRANCH: return reduce_clause(s, fact, blackboard, out, e);
-	case KIND_TOOL: failed = reduce_tool(s, fact, blackboard, out, e); break;
-	case KIND_AGENT: failed = reduce_agent(s, fact, blackboard, out, e); break;
-	case KIND_WAIT: failed = reduce_wait(s, fact, out, e); break;
+	switch (state->kind) {
+	case KIND_BRANCH: return reduce_clause(state, fact, blackboard, out, e);
+	case KIND_TOOL: failed = reduce_tool(state, fact, blackboard, out, e); break;
+	case KIND_AGENT: failed = reduce_agent(state, fact, blackboard, out, e); break;
+	case KIND_WAIT: failed = reduce_wait(state, fact, out, e); break;
 	case KIND_TERMINAL:
-	case KIND_COUNT: return err_set(e, "state %s takes no step", s->name);
+	case KIND_COUNT: return err_set(e, "state %s takes no step", state->name);
 	}
 	if (failed)
 		return -1;
 	out->label = outcome_name(out->outcome);
-	out->target = s->on[out->outcome];
+	out->target = state->on[out->outcome];
 	return 0;
 }

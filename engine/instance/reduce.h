@@ -27,14 +27,14 @@ struct reduced {
 
 /* Applies a capture to `blackboard` only when the outcome is ok. -1: the fact is not one of this
  * state's kind. Output that does not conform is an outcome, not an error. */
-int reduce(const struct state *s, const json_t *fact, json_t *blackboard, struct reduced *out,
+int reduce(const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out,
 	struct err *e);
 /* The clause that wins, as a fact. NULL: a predicate read an absent field, and the machine halts.
  */
-json_t *reduce_branch(const struct state *s, const json_t *blackboard, struct err *e);
+json_t *reduce_branch(const struct state *state, const json_t *blackboard, struct err *e);
 /* What a person should read about a fact that is not ok, on one line: its reason, or else the last
  * line that the command wrote on stderr; "" when it says nothing. */
 void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES]);
 /* Whether anything reads what the command prints. */
-bool reduce_wants_output(const struct state *s);
+bool reduce_wants_output(const struct state *state);
 #endif

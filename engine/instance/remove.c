@@ -10,54 +10,54 @@
 
 #define REMOVED ".removed"
 
-static int check_ended(const struct instance *i, struct err *e)
+static int check_ended(const struct instance *instance, struct err *e)
 {
 	struct err why = ERR_NONE;
-	AUTO_FD int fd = instance_journal(i, &why);
+	AUTO_FD int fd = instance_journal(instance, &why);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
 	const char *type = json_string_value(json_object_get(last, "t"));
 	if (!type && *why.text && why.number != ENOENT)
-		return err_set(e, "instance %s: %s", i->id, why.text);
+		return err_set(e, "instance %s: %s", instance->id, why.text);
 	if (!type)
-		return recover_whole(i, fd, 0, e);
+		return recover_whole(instance, fd, 0, e);
 	return !strcmp(type, "end") ? 0
 				    : err_set(e,
 					      "instance %s has not ended, and could go on; "
 					      "--unfinished removes it",
-					      i->id);
+					      instance->id);
 }
 
-bool instance_ended(const struct instance *i)
+bool instance_ended(const struct instance *instance)
 {
 	struct err e = ERR_NONE;
-	return !check_ended(i, &e);
+	return !check_ended(instance, &e);
 }
 
-static int open_machines(const struct statedir *p, struct err *e)
+static int open_machines(const struct statedir *statedir, struct err *e)
 {
 	char path[PATH_MAX];
-	snprintf(path, sizeof(path), "%s/machines", p->repo);
+	snprintf(path, sizeof(path), "%s/machines", statedir->repo);
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? err_errno(e, "cannot open %s", path) : fd;
 }
 
 /* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
-int instance_discard(const struct statedir *p, struct instance *i, struct err *e)
+int instance_discard(const struct statedir *statedir, struct instance *instance, struct err *e)
 {
 	char gone[128];
-	snprintf(gone, sizeof(gone), ".%s" REMOVED, i->id);
-	AUTO_FD int machines = open_machines(p, e);
+	snprintf(gone, sizeof(gone), ".%s" REMOVED, instance->id);
+	AUTO_FD int machines = open_machines(statedir, e);
 	if (machines < 0)
 		return -1;
-	if (tree_remove(machines, gone, e) || renameat(machines, i->id, machines, gone))
-		return err_errno(e, "cannot remove instance %s", i->id);
+	if (tree_remove(machines, gone, e) || renameat(machines, instance->id, machines, gone))
+		return err_errno(e, "cannot remove instance %s", instance->id);
 	/* Nobody finds it any more, and an open file keeps its directory on NFS and FUSE. */
-	own_close(&i->lock_fd);
+	own_close(&instance->lock_fd);
 	return tree_remove(machines, gone, e)
 		       ? err_wrap(e,
 				 "instance %s is removed, but some of its files are still there "
 				 "until the next `agent6 machine prune`",
-				 i->id)
+				 instance->id)
 		       : 0;
 }
 
@@ -67,16 +67,16 @@ static int is_rest(const struct dirent *entry)
 	return entry->d_name[0] == '.' && len > end && !strcmp(entry->d_name + len - end, REMOVED);
 }
 
-int instance_sweep(const struct statedir *p, struct err *e)
+int instance_sweep(const struct statedir *statedir, struct err *e)
 {
 	struct dirent **entries = NULL;
 	struct err why = ERR_NONE;
-	AUTO_FD int machines = open_machines(p, &why);
+	AUTO_FD int machines = open_machines(statedir, &why);
 	if (machines < 0)
 		return why.number == ENOENT ? 0 : err_set(e, "%s", why.text);
 	int n = scandirat(machines, ".", &entries, is_rest, NULL), failed = 0;
 	if (n < 0)
-		return err_errno(e, "cannot list %s/machines", p->repo);
+		return err_errno(e, "cannot list %s/machines", statedir->repo);
 	for (int at = 0; at < n; at++) {
 		failed = tree_remove(machines, entries[at]->d_name, e) ? -1 : failed;
 		free(entries[at]);
@@ -85,17 +85,17 @@ int instance_sweep(const struct statedir *p, struct err *e)
 	return failed;
 }
 
-int instance_remove(const struct statedir *p, const char *id, bool unfinished, struct err *e)
+int instance_remove(const struct statedir *statedir, const char *id, bool unfinished, struct err *e)
 {
 	struct instance i = INSTANCE_NONE;
-	if (instance_open(p, id, &i, e))
+	if (instance_open(statedir, id, &i, e))
 		return -1;
 	instance_done(&i);
-	if (instance_lock(p, id, &i, e))
+	if (instance_lock(statedir, id, &i, e))
 		return -1;
 	int failed = unfinished ? 0 : check_ended(&i, e);
 	if (!failed)
-		failed = instance_discard(p, &i, e);
+		failed = instance_discard(statedir, &i, e);
 	instance_done(&i);
 	return failed;
 }

@@ -192,10 +192,11 @@ int repository_find(
 	return 0;
 }
 
-void repository_done(struct repository *r)
+void repository_done(struct repository *repository)
 {
-	char *const own[] = {r->id, r->top, r->holder, r->passed, r->around, r->settings};
+	char *const own[] = {repository->id, repository->top, repository->holder,
+		repository->passed, repository->around, repository->settings};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++)
 		free(own[i]);
-	*r = (struct repository){0};
+	*repository = (struct repository){0};
 }

@@ -26,5 +26,5 @@ char *repository_id(const char *top, struct err *e);
  * for. */
 int repository_find(
 	const char *workspace, const char *state_dir, struct repository *out, struct err *e);
-void repository_done(struct repository *r);
+void repository_done(struct repository *repository);
 #endif

@@ -40,7 +40,7 @@ static json_t *head_of(const struct journal_mark *at, const json_t *position, co
 }
 
 /* A bit that fell over would go into the journal with the next step: the sums tell. */
-int snapshot_write(const struct instance *i, const struct position *p,
+int snapshot_write(const struct instance *instance, const struct position *p,
 	const struct journal_mark *at, struct err *e)
 {
 	char sum[SHA256_HEX + 1], end[HEAD_BYTES_MAX];
@@ -56,8 +56,8 @@ int snapshot_write(const struct instance *i, const struct position *p,
 	buf_add(&text, body.data, body.len);
 	if (buf_adds(&text, "}\n"))
 		return err_set(e, "the snapshot is larger than 256 MiB");
-	return io_replace_file(i->dir_fd, "snapshot.json", text.data, text.len, 0600, e)
-		       ? err_wrap(e, "%s", i->path)
+	return io_replace_file(instance->dir_fd, "snapshot.json", text.data, text.len, 0600, e)
+		       ? err_wrap(e, "%s", instance->path)
 		       : 0;
 }
 
@@ -101,50 +101,51 @@ static bool head_decode(const char *text, size_t len, struct head *out)
 }
 
 /* False as well: there is no snapshot. */
-static bool head_read(const struct instance *i, struct head *out)
+static bool head_read(const struct instance *instance, struct head *out)
 {
 	char text[2 * HEAD_BYTES_MAX];
-	AUTO_FD int fd = io_open_plain(i->dir_fd, "snapshot.json", O_RDONLY, NULL);
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, "snapshot.json", O_RDONLY, NULL);
 	ssize_t n = fd < 0 ? -1 : pread(fd, text, sizeof(text), 0);
 	return n > 0 && head_decode(text, (size_t)n, out);
 }
 
-static json_t *body_decode(const char *text, size_t len, const struct head *h)
+static json_t *body_decode(const char *text, size_t len, const struct head *head)
 {
 	static const char end[] = "}\n";
 	char sum[SHA256_HEX + 1];
 	struct json_cap cap = {SNAPSHOT_BYTES_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
 	size_t tail = sizeof(end) - 1;
-	if (len < h->len + tail || memcmp(text + len - tail, end, tail) != 0)
+	if (len < head->len + tail || memcmp(text + len - tail, end, tail) != 0)
 		return NULL;
-	sha256_hex(text + h->len, len - tail - h->len, sum);
-	return strcmp(sum, h->sum)
+	sha256_hex(text + head->len, len - tail - head->len, sum);
+	return strcmp(sum, head->sum)
 		       ? NULL
-		       : json_read_nested(text + h->len, len - tail - h->len, cap, NULL);
+		       : json_read_nested(text + head->len, len - tail - head->len, cap, NULL);
 }
 
-bool snapshot_read(const struct instance *i, const struct machine *m, int journal_fd,
+bool snapshot_read(const struct instance *instance, const struct machine *machine, int journal_fd,
 	struct position *p, struct journal_mark *at)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	struct head h;
-	if (io_read_plain(i->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL) ||
+	if (io_read_plain(
+		    instance->dir_fd, "snapshot.json", SNAPSHOT_BYTES_MAX, &text, &len, NULL) ||
 		!head_decode(text, len, &h) || !journal_has(journal_fd, &h.at))
 		return false;
 	json_auto_t *position = body_decode(text, len, &h);
-	if (!position || position_decode(m, position, p, NULL))
+	if (!position || position_decode(machine, position, p, NULL))
 		return false;
 	*at = h.at;
 	return true;
 }
 
-bool snapshot_totals(
-	const struct instance *i, int journal_fd, struct totals *totals, struct journal_mark *at)
+bool snapshot_totals(const struct instance *instance, int journal_fd, struct totals *totals,
+	struct journal_mark *at)
 {
 	struct stat st;
 	struct head h;
-	if (fstat(journal_fd, &st) || st.st_size < HEAD_COST || !head_read(i, &h) ||
+	if (fstat(journal_fd, &st) || st.st_size < HEAD_COST || !head_read(instance, &h) ||
 		!journal_has(journal_fd, &h.at))
 		return false;
 	*totals = h.totals;
@@ -152,8 +153,8 @@ bool snapshot_totals(
 	return true;
 }
 
-uint64_t snapshot_missed(const struct instance *i, int journal_fd)
+uint64_t snapshot_missed(const struct instance *instance, int journal_fd)
 {
 	struct head h;
-	return head_read(i, &h) && !journal_has(journal_fd, &h.at) ? h.at.lines : 0;
+	return head_read(instance, &h) && !journal_has(journal_fd, &h.at) ? h.at.lines : 0;
 }

@@ -21,10 +21,10 @@ int statedir_find(const char *workspace, const char *state_dir, const char *repo
 	return 0;
 }
 
-void statedir_done(struct statedir *s)
+void statedir_done(struct statedir *statedir)
 {
-	free(s->root);
-	free(s->repo);
-	free(s->workspace);
-	*s = (struct statedir){0};
+	free(statedir->root);
+	free(statedir->repo);
+	free(statedir->workspace);
+	*statedir = (struct statedir){0};
 }

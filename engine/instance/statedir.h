@@ -17,5 +17,5 @@ struct statedir {
  * config_state_dir does. */
 int statedir_find(const char *workspace, const char *state_dir, const char *repo_id,
 	struct statedir *out, struct err *e);
-void statedir_done(struct statedir *s);
+void statedir_done(struct statedir *statedir);
 #endif

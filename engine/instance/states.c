@@ -33,10 +33,10 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 }
 
 /* What cannot be removed now is tried again with the next execution. */
-static void prune(const struct instance *i, int64_t keep)
+static void prune(const struct instance *instance, int64_t keep)
 {
 	struct dirent **entries = NULL;
-	AUTO_FD int states = openat(i->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int states = openat(instance->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = states < 0 ? 0 : scandirat(states, ".", &entries, is_execution, by_number);
 	for (int at = 0; at < n; at++) {
 		if (at < n - (keep > 0 ? keep : 1)) /* never the one just made */
@@ -46,16 +46,16 @@ static void prune(const struct instance *i, int64_t keep)
 	free(entries);
 }
 
-int states_open(const struct instance *i, const char *dir, int64_t keep, struct err *e)
+int states_open(const struct instance *instance, const char *dir, int64_t keep, struct err *e)
 {
-	if (mkdirat(i->dir_fd, "states", 0700) && errno != EEXIST)
-		return err_errno(e, "cannot create %s/states", i->path);
-	if (mkdirat(i->dir_fd, dir, 0700) == 0)
-		prune(i, keep);
+	if (mkdirat(instance->dir_fd, "states", 0700) && errno != EEXIST)
+		return err_errno(e, "cannot create %s/states", instance->path);
+	if (mkdirat(instance->dir_fd, dir, 0700) == 0)
+		prune(instance, keep);
 	else if (errno != EEXIST)
-		return err_errno(e, "cannot create %s/%s", i->path, dir);
-	int fd = openat(i->dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	return fd < 0 ? err_errno(e, "cannot open %s/%s", i->path, dir) : fd;
+		return err_errno(e, "cannot create %s/%s", instance->path, dir);
+	int fd = openat(instance->dir_fd, dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	return fd < 0 ? err_errno(e, "cannot open %s/%s", instance->path, dir) : fd;
 }
 
 int states_write(int dir_fd, const char *name, int attempt, const void *bytes, size_t len)
@@ -82,13 +82,13 @@ static int sync_all(int fd, int dir_fd)
 }
 
 /* One write of a fixed size in place: a killed process leaves the old note or the new one. */
-int states_note_spend(int dir_fd, int execution, const struct spend *s, struct err *e)
+int states_note_spend(int dir_fd, int execution, const struct spend *spend, struct err *e)
 {
 	char note[NOTE_BYTES + 1];
 	AUTO_FD int fd = io_open_plain(dir_fd, "spend", O_WRONLY | O_CREAT, e);
-	json_auto_t *spent = s ? spend_encode(s) : NULL;
+	json_auto_t *spent = spend ? spend_encode(spend) : NULL;
 	json_object_set_new(spent, "execution", json_integer(execution));
-	AUTO_FREE char *text = s ? json_text(spent) : strdup("");
+	AUTO_FREE char *text = spend ? json_text(spent) : strdup("");
 	if (fd < 0)
 		return -1;
 	if (!text || snprintf(note, sizeof(note), "%-*s", NOTE_BYTES, text) != NOTE_BYTES)
@@ -98,16 +98,17 @@ int states_note_spend(int dir_fd, int execution, const struct spend *s, struct e
 		errno = ENOSPC;
 	if (n != NOTE_BYTES)
 		return err_errno(e, "cannot write spend");
-	return (s ? fdatasync(fd) : sync_all(fd, dir_fd)) ? err_errno(e, "cannot sync spend") : 0;
+	return (spend ? fdatasync(fd) : sync_all(fd, dir_fd)) ? err_errno(e, "cannot sync spend")
+							      : 0;
 }
 
-json_t *states_read_spend(const struct instance *i, const char *dir, int execution)
+json_t *states_read_spend(const struct instance *instance, const char *dir, int execution)
 {
 	char path[NAME_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	snprintf(path, sizeof(path), "%s/spend", dir);
-	if (io_read_file(i->dir_fd, path, NOTE_BYTES, &text, &len, NULL))
+	if (io_read_file(instance->dir_fd, path, NOTE_BYTES, &text, &len, NULL))
 		return NULL;
 	json_t *note = json_read(text, len, NOTE_BYTES, NULL);
 	struct spend s;

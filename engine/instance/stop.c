@@ -7,24 +7,24 @@
 #include <fcntl.h>
 #include <string.h>
 
-int stop_ask(const struct instance *i, struct err *e)
+int stop_ask(const struct instance *instance, struct err *e)
 {
 	struct holder who;
-	if (instance_holder(i, &who, e))
+	if (instance_holder(instance, &who, e))
 		return -1;
 	if (!who.pid)
 		return err_set(e,
 			"instance %s is not running: there is nothing to stop; `agent6 machine "
 			"prune %s --unfinished` removes it",
-			i->id, i->id);
+			instance->id, instance->id);
 	/* It says all by being there, as long as that runner is. */
-	AUTO_FD int fd = io_open_plain(i->dir_fd, "stop", O_WRONLY | O_CREAT, e);
-	return fd < 0 ? err_wrap(e, "%s", i->path) : 0;
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, "stop", O_WRONLY | O_CREAT, e);
+	return fd < 0 ? err_wrap(e, "%s", instance->path) : 0;
 }
 
-bool stop_asked(const struct instance *i)
+bool stop_asked(const struct instance *instance)
 {
-	return faccessat(i->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+	return faccessat(instance->dir_fd, "stop", F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 bool stop_is_last(int journal)
@@ -33,9 +33,9 @@ bool stop_is_last(int journal)
 	return !strcmp(json_get_text(last, "t"), "stop");
 }
 
-int stop_clear(const struct instance *i, struct err *e)
+int stop_clear(const struct instance *instance, struct err *e)
 {
-	if (unlinkat(i->dir_fd, "stop", 0) && errno != ENOENT)
-		return err_errno(e, "cannot remove %s/stop", i->path);
+	if (unlinkat(instance->dir_fd, "stop", 0) && errno != ENOENT)
+		return err_errno(e, "cannot remove %s/stop", instance->path);
 	return 0;
 }

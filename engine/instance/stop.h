@@ -6,10 +6,10 @@
 #include "instance/instance.h"
 
 /* Refused where nobody runs the instance. */
-int stop_ask(const struct instance *i, struct err *e);
-bool stop_asked(const struct instance *i);
+int stop_ask(const struct instance *instance, struct err *e);
+bool stop_asked(const struct instance *instance);
 /* Whether `journal` ends in the line of a stop: it is parked, where nobody runs it. */
 bool stop_is_last(int journal);
 /* Removes the request; that there is none is no error. */
-int stop_clear(const struct instance *i, struct err *e);
+int stop_clear(const struct instance *instance, struct err *e);
 #endif

@@ -43,12 +43,12 @@ struct journal_reader {
 	bool at_eof;
 };
 
-void journal_reader_init(struct journal_reader *r, int fd, const struct journal_mark *from);
-void journal_reader_done(struct journal_reader *r);
+void journal_reader_init(struct journal_reader *reader, int fd, const struct journal_mark *from);
+void journal_reader_done(struct journal_reader *reader);
 /* 1: a line, valid until the next call, without its newline. 0: the end; `mark` says where the next
  * line belongs. -1: damage, with the line number in the message; number is 0. A read error has its
  * errno in e->number. */
-int journal_next(struct journal_reader *r, const char **line, size_t *len, struct err *e);
+int journal_next(struct journal_reader *reader, const char **line, size_t *len, struct err *e);
 /* Whether a line ends exactly at `mark` with that chain value (or mark is the start). */
 bool journal_has(int fd, const struct journal_mark *mark);
 
@@ -79,18 +79,18 @@ struct journal {
 /* Opens `journal.jsonl` in `dir_fd` for writing, creating it durably. Nothing is read. */
 int journal_open(int dir_fd, struct journal *out, struct err *e);
 /* Makes what was read up to `at` the durable end. journal_cut() is next. */
-int journal_begin(struct journal *j, const struct journal_mark *at, struct err *e);
+int journal_begin(struct journal *journal, const struct journal_mark *at, struct err *e);
 /* Cuts off what is behind the durable end: a torn line, padding. */
-int journal_cut(struct journal *j, struct err *e);
+int journal_cut(struct journal *journal, struct err *e);
 /* A line that rides with the next commit. */
-int journal_queue(struct journal *j, const json_t *event, struct err *e);
+int journal_queue(struct journal *journal, const json_t *event, struct err *e);
 /* Queues `event`, then makes everything queued durable: one write, one fdatasync. On failure the
  * file is cut back to what was durable and the journal is broken. */
-int journal_commit(struct journal *j, const json_t *event, struct err *e);
+int journal_commit(struct journal *journal, const json_t *event, struct err *e);
 /* Whether the file still reaches as far as what is durable. */
-bool journal_intact(const struct journal *j);
+bool journal_intact(const struct journal *journal);
 /* The file is no longer ours alone: nothing is written to it any more, nor cut off. */
-void journal_abandon(struct journal *j);
+void journal_abandon(struct journal *journal);
 /* Forgets queued lines, cuts the padding off, closes. */
-void journal_close(struct journal *j);
+void journal_close(struct journal *journal);
 #endif

@@ -20,31 +20,33 @@ struct journal_mark journal_start(void)
 	return m;
 }
 
-void journal_reader_init(struct journal_reader *r, int fd, const struct journal_mark *from)
+void journal_reader_init(struct journal_reader *reader, int fd, const struct journal_mark *from)
 {
-	*r = (struct journal_reader){.fd = fd, .mark = *from, .name = "journal.jsonl"};
-	buf_init(&r->window, JOURNAL_LINE_MAX + READ_BYTES);
+	*reader = (struct journal_reader){.fd = fd, .mark = *from, .name = "journal.jsonl"};
+	buf_init(&reader->window, JOURNAL_LINE_MAX + READ_BYTES);
 }
 
-void journal_reader_done(struct journal_reader *r)
+void journal_reader_done(struct journal_reader *reader)
 {
-	buf_done(&r->window);
+	buf_done(&reader->window);
 }
 
-static int fill(struct journal_reader *r, struct err *e)
+static int fill(struct journal_reader *reader, struct err *e)
 {
-	buf_drop(&r->window, r->at);
-	r->at = 0;
+	buf_drop(&reader->window, reader->at);
+	reader->at = 0;
 	char chunk[READ_BYTES];
-	int64_t from = r->mark.offset + (int64_t)r->window.len;
+	int64_t from = reader->mark.offset + (int64_t)reader->window.len;
 	ssize_t n;
 	do
-		n = pread(r->fd, chunk, sizeof(chunk), from);
+		n = pread(reader->fd, chunk, sizeof(chunk), from);
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return err_errno(e, "cannot read %s", r->name);
-	r->at_eof = n == 0;
-	return buf_add(&r->window, chunk, (size_t)n) ? err_set(e, "%s: out of memory", r->name) : 0;
+		return err_errno(e, "cannot read %s", reader->name);
+	reader->at_eof = n == 0;
+	return buf_add(&reader->window, chunk, (size_t)n)
+		       ? err_set(e, "%s: out of memory", reader->name)
+		       : 0;
 }
 
 static bool blank(const char *text, size_t len)
@@ -101,14 +103,14 @@ static const char *line_fault(const char *line, size_t len, char chain[SHA256_HE
 }
 
 /* Everything behind the window is padding. */
-static int rest_blank(struct journal_reader *r, size_t from, struct err *e)
+static int rest_blank(struct journal_reader *reader, size_t from, struct err *e)
 {
-	if (!blank(r->window.data + r->at + from, r->window.len - r->at - from))
+	if (!blank(reader->window.data + reader->at + from, reader->window.len - reader->at - from))
 		return 0;
 	struct journal_reader ahead;
-	struct journal_mark mark = r->mark;
-	mark.offset += (int64_t)(r->window.len - r->at);
-	journal_reader_init(&ahead, r->fd, &mark);
+	struct journal_mark mark = reader->mark;
+	mark.offset += (int64_t)(reader->window.len - reader->at);
+	journal_reader_init(&ahead, reader->fd, &mark);
 	int verdict = 1;
 	while (verdict == 1 && !ahead.at_eof) {
 		ahead.mark.offset += (int64_t)ahead.window.len;
@@ -122,95 +124,98 @@ static int rest_blank(struct journal_reader *r, size_t from, struct err *e)
 	return verdict;
 }
 
-static int end_of_lines(struct journal_reader *r)
+static int end_of_lines(struct journal_reader *reader)
 {
-	size_t len = r->window.len - r->at;
-	const char *text = len ? r->window.data + r->at : "";
+	size_t len = reader->window.len - reader->at;
+	const char *text = len ? reader->window.data + reader->at : "";
 	while (len && text[len - 1] == ' ')
 		len--;
-	r->torn_bytes = (int64_t)len;
+	reader->torn_bytes = (int64_t)len;
 	return 0;
 }
 
 /* A megabyte of it lies behind a long journal, and who follows a run comes to it after every line.
  */
-static bool is_room(const struct journal_reader *r, size_t have)
+static bool is_room(const struct journal_reader *reader, size_t have)
 {
-	return have >= READ_BYTES && blank(r->window.data + r->at, have);
+	return have >= READ_BYTES && blank(reader->window.data + reader->at, have);
 }
 
 /* Finds the newline of the next line; 0: there is none in the rest of the file. */
-static int find_line(struct journal_reader *r, size_t *len, struct err *e)
+static int find_line(struct journal_reader *reader, size_t *len, struct err *e)
 {
 	size_t seen = 0;
 	for (;;) {
-		size_t have = r->window.len - r->at;
-		const char *nl = have > seen
-					 ? memchr(r->window.data + r->at + seen, '\n', have - seen)
-					 : NULL;
+		size_t have = reader->window.len - reader->at;
+		const char *nl = have > seen ? memchr(reader->window.data + reader->at + seen, '\n',
+						       have - seen)
+					     : NULL;
 		if (nl) {
-			*len = (size_t)(nl - r->window.data) - r->at;
+			*len = (size_t)(nl - reader->window.data) - reader->at;
 			return 1;
 		}
-		if (r->at_eof || (r->patience_ms && is_room(r, have)))
+		if (reader->at_eof || (reader->patience_ms && is_room(reader, have)))
 			return 0;
 		if (have > JOURNAL_LINE_MAX) {
 			/* Padding may be longer than any line. */
-			if (!blank(r->window.data + r->at, have))
+			if (!blank(reader->window.data + reader->at, have))
 				return err_set(e,
-					"%s, line %llu: longer than the limit of %d bytes", r->name,
-					(unsigned long long)r->mark.lines + 1, JOURNAL_LINE_MAX);
+					"%s, line %llu: longer than the limit of %d bytes",
+					reader->name, (unsigned long long)reader->mark.lines + 1,
+					JOURNAL_LINE_MAX);
 			return 0;
 		}
 		seen = have;
-		if (fill(r, e))
+		if (fill(reader, e))
 			return -1;
 	}
 }
 
 /* A reader without the lock may look while a line is being written, and more behind it. */
-static bool look_again(struct journal_reader *r)
+static bool look_again(struct journal_reader *reader)
 {
-	if (!r->patience_ms || r->looked_at == r->mark.offset + 1)
+	if (!reader->patience_ms || reader->looked_at == reader->mark.offset + 1)
 		return false;
-	r->looked_at = r->mark.offset + 1;
-	nanosleep(&(struct timespec){0, r->patience_ms * 1000000L}, NULL);
-	buf_clear(&r->window);
-	r->at = 0;
-	r->at_eof = false;
+	reader->looked_at = reader->mark.offset + 1;
+	nanosleep(&(struct timespec){0, reader->patience_ms * 1000000L}, NULL);
+	buf_clear(&reader->window);
+	reader->at = 0;
+	reader->at_eof = false;
 	return true;
 }
 
-static int faulty(struct journal_reader *r, size_t len, const char *fault, struct err *e)
+static int faulty(struct journal_reader *reader, size_t len, const char *fault, struct err *e)
 {
-	const char *text = r->window.data + r->at;
-	int last = lacks_sector(text, len, r->mark.offset) ? rest_blank(r, len + 1, e) : 0;
+	const char *text = reader->window.data + reader->at;
+	int last =
+		lacks_sector(text, len, reader->mark.offset) ? rest_blank(reader, len + 1, e) : 0;
 	if (last < 0)
 		return -1;
-	r->torn_bytes = (int64_t)len + 1;
+	reader->torn_bytes = (int64_t)len + 1;
 	if (last)
 		return 0;
-	return err_set(
-		e, "%s, line %llu: %s", r->name, (unsigned long long)r->mark.lines + 1, fault);
+	return err_set(e, "%s, line %llu: %s", reader->name,
+		(unsigned long long)reader->mark.lines + 1, fault);
 }
 
-int journal_next(struct journal_reader *r, const char **line, size_t *len, struct err *e)
+int journal_next(struct journal_reader *reader, const char **line, size_t *len, struct err *e)
 {
 	size_t n = 0;
-	int found = find_line(r, &n, e);
+	int found = find_line(reader, &n, e);
 	if (found < 0)
 		return -1;
 	if (!found)
-		return end_of_lines(r);
-	const char *text = r->window.data + r->at;
-	const char *fault = line_fault(text, n, r->mark.chain);
+		return end_of_lines(reader);
+	const char *text = reader->window.data + reader->at;
+	const char *fault = line_fault(text, n, reader->mark.chain);
 	if (fault)
-		return look_again(r) ? journal_next(r, line, len, e) : faulty(r, n, fault, e);
+		return look_again(reader) ? journal_next(reader, line, len, e)
+					  : faulty(reader, n, fault, e);
 	*line = text;
 	*len = n;
-	r->at += n + 1;
-	r->mark.offset += (int64_t)n + 1;
-	r->mark.lines++;
+	reader->at += n + 1;
+	reader->mark.offset += (int64_t)n + 1;
+	reader->mark.lines++;
 	return 1;
 }
 

@@ -44,126 +44,127 @@ int journal_open(int dir_fd, struct journal *out, struct err *e)
 	return 0;
 }
 
-int journal_begin(struct journal *j, const struct journal_mark *at, struct err *e)
+int journal_begin(struct journal *journal, const struct journal_mark *at, struct err *e)
 {
 	/* What was read may never have reached the disk: the runner before us may have died
 	 * between its write and its sync. */
-	if (sync_data(j->fd))
+	if (sync_data(journal->fd))
 		return err_errno(e, "cannot sync journal.jsonl");
-	j->end = *at;
-	j->room = at->offset;
-	memcpy(j->chain, at->chain, sizeof(j->chain));
+	journal->end = *at;
+	journal->room = at->offset;
+	memcpy(journal->chain, at->chain, sizeof(journal->chain));
 	return 0;
 }
 
 /* The next commit's sync takes the cut along: what it writes is behind that. */
-int journal_cut(struct journal *j, struct err *e)
+int journal_cut(struct journal *journal, struct err *e)
 {
-	return cut(j->fd, j->end.offset)
+	return cut(journal->fd, journal->end.offset)
 		       ? err_errno(e, "cannot cut journal.jsonl back to its last whole line")
 		       : 0;
 }
 
-static int pad(struct journal *j, int64_t to)
+static int pad(struct journal *journal, int64_t to)
 {
 	static char spaces[ROOM_FIRST];
 	if (!spaces[0])
 		memset(spaces, ' ', sizeof(spaces));
-	for (int64_t at = j->room; at < to; at += ROOM_FIRST) {
+	for (int64_t at = journal->room; at < to; at += ROOM_FIRST) {
 		int64_t n = to - at < ROOM_FIRST ? to - at : ROOM_FIRST;
-		if (io_write_at(j->fd, spaces, (size_t)n, at))
+		if (io_write_at(journal->fd, spaces, (size_t)n, at))
 			return -1;
 	}
-	j->room = to;
+	journal->room = to;
 	return 0;
 }
 
 /* Room for `len` more bytes: generous while the disk allows it, exact when it does not. */
-static int make_room(struct journal *j, size_t len, struct err *e)
+static int make_room(struct journal *journal, size_t len, struct err *e)
 {
-	int64_t need = j->end.offset + (int64_t)len;
-	if (need <= j->room)
+	int64_t need = journal->end.offset + (int64_t)len;
+	if (need <= journal->room)
 		return 0;
 	int64_t exact = (need + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
-	int64_t wanted = exact + (j->end.offset < ROOM_FIRST ? ROOM_FIRST : ROOM_MORE);
-	int64_t before = j->room;
-	if (pad(j, wanted) == 0)
+	int64_t wanted = exact + (journal->end.offset < ROOM_FIRST ? ROOM_FIRST : ROOM_MORE);
+	int64_t before = journal->room;
+	if (pad(journal, wanted) == 0)
 		return 0;
-	if (cut(j->fd, before) || pad(j, exact))
+	if (cut(journal->fd, before) || pad(journal, exact))
 		return err_errno(e, "cannot make room in journal.jsonl");
 	return 0;
 }
 
-static int write_pending(struct journal *j, struct err *e)
+static int write_pending(struct journal *journal, struct err *e)
 {
-	if (make_room(j, j->pending.len, e))
+	if (make_room(journal, journal->pending.len, e))
 		return -1;
-	if (io_write_at(j->fd, j->pending.data, j->pending.len, j->end.offset))
+	if (io_write_at(
+		    journal->fd, journal->pending.data, journal->pending.len, journal->end.offset))
 		return err_errno(e, "cannot write journal.jsonl");
-	if (sync_data(j->fd))
+	if (sync_data(journal->fd))
 		return err_errno(e, "cannot sync journal.jsonl");
 	return 0;
 }
 
-static void announce(struct journal *j)
+static void announce(struct journal *journal)
 {
-	for (const char *at = j->pending.data, *nl; *at; at = nl + 1) {
+	for (const char *at = journal->pending.data, *nl; *at; at = nl + 1) {
 		nl = strchr(at, '\n');
-		j->end.lines++;
-		if (j->committed)
-			j->committed(j->ctx, at, (size_t)(nl - at));
+		journal->end.lines++;
+		if (journal->committed)
+			journal->committed(journal->ctx, at, (size_t)(nl - at));
 	}
 }
 
-int journal_queue(struct journal *j, const json_t *event, struct err *e)
+int journal_queue(struct journal *journal, const json_t *event, struct err *e)
 {
-	if (j->broken)
+	if (journal->broken)
 		return err_set(e, "the journal takes nothing more after a failed write");
-	return journal_encode(event, j->chain, &j->pending, e);
+	return journal_encode(event, journal->chain, &journal->pending, e);
 }
 
-int journal_commit(struct journal *j, const json_t *event, struct err *e)
+int journal_commit(struct journal *journal, const json_t *event, struct err *e)
 {
-	if (journal_queue(j, event, e))
+	if (journal_queue(journal, event, e))
 		return -1;
-	if (write_pending(j, e)) {
+	if (write_pending(journal, e)) {
 		/* Pages that failed to sync would still read back as written: without this cut
 		 * the next start could believe what the disk does not hold. */
-		j->broken = true;
-		if (cut(j->fd, j->end.offset) == 0)
-			j->room = j->end.offset;
+		journal->broken = true;
+		if (cut(journal->fd, journal->end.offset) == 0)
+			journal->room = journal->end.offset;
 		return -1;
 	}
-	j->end.offset += (int64_t)j->pending.len;
-	memcpy(j->end.chain, j->chain, sizeof(j->chain));
-	announce(j);
-	buf_clear(&j->pending);
-	if (j->pending.size >
+	journal->end.offset += (int64_t)journal->pending.len;
+	memcpy(journal->end.chain, journal->chain, sizeof(journal->chain));
+	announce(journal);
+	buf_clear(&journal->pending);
+	if (journal->pending.size >
 		PENDING_KEEP) { /* a long wait should not hold a large fact's memory */
-		buf_done(&j->pending);
-		buf_init(&j->pending, PENDING_MAX);
+		buf_done(&journal->pending);
+		buf_init(&journal->pending, PENDING_MAX);
 	}
 	return 0;
 }
 
-bool journal_intact(const struct journal *j)
+bool journal_intact(const struct journal *journal)
 {
 	struct stat st;
-	return !fstat(j->fd, &st) && st.st_size >= j->end.offset;
+	return !fstat(journal->fd, &st) && st.st_size >= journal->end.offset;
 }
 
-void journal_abandon(struct journal *j)
+void journal_abandon(struct journal *journal)
 {
-	j->broken = true;
-	j->room = j->end.offset;
+	journal->broken = true;
+	journal->room = journal->end.offset;
 }
 
-void journal_close(struct journal *j)
+void journal_close(struct journal *journal)
 {
 	/* Padding left behind is harmless: readers stop at it and the next start cuts it off. So
 	 * nobody waits for the disk to forget it. */
-	if (j->fd >= 0 && j->room > j->end.offset)
-		cut(j->fd, j->end.offset);
-	own_close(&j->fd);
-	buf_done(&j->pending);
+	if (journal->fd >= 0 && journal->room > journal->end.offset)
+		cut(journal->fd, journal->end.offset);
+	own_close(&journal->fd);
+	buf_done(&journal->pending);
 }

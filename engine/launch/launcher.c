@@ -59,67 +59,67 @@ int launcher_start(const json_t *policy, int proxy_fd, struct launcher *out, str
 	return 0;
 }
 
-int launcher_order(struct launcher *l, const char *order, size_t len, const int fds[LAUNCHER_FDS],
-	struct err *e)
+int launcher_order(struct launcher *launcher, const char *order, size_t len,
+	const int fds[LAUNCHER_FDS], struct err *e)
 {
 	if (len > LAUNCHER_ORDER_BYTES_MAX)
 		return err_set(e, "the command and its environment are longer than %d KiB",
 			LAUNCHER_ORDER_BYTES_MAX / 1024);
-	if (!fdpass_send(l->socket_fd, order, len, fds, LAUNCHER_FDS))
+	if (!fdpass_send(launcher->socket_fd, order, len, fds, LAUNCHER_FDS))
 		return 0;
 	return errno == EPIPE || errno == ECONNRESET
 		       ? 1
 		       : err_errno(e, "cannot give the jail's launcher an order");
 }
 
-json_t *launcher_status(const struct launcher *l, const char *line, size_t len)
+json_t *launcher_status(const struct launcher *launcher, const char *line, size_t len)
 {
 	char own[LAUNCHER_STATUS_BYTES_MAX];
 	if (len)
 		return json_read(line, len, LAUNCHER_STATUS_BYTES_MAX, NULL);
-	ssize_t got = read(l->words_fd, own, sizeof(own));
+	ssize_t got = read(launcher->words_fd, own, sizeof(own));
 	return got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL;
 }
 
-bool launcher_gone(const struct launcher *l)
+bool launcher_gone(const struct launcher *launcher)
 {
-	struct pollfd end = {.fd = l->child.pidfd, .events = POLLIN};
-	return l->child.pid > 0 && poll(&end, 1, 0) > 0;
+	struct pollfd end = {.fd = launcher->child.pidfd, .events = POLLIN};
+	return launcher->child.pid > 0 && poll(&end, 1, 0) > 0;
 }
 
-void launcher_kill(struct launcher *l)
+void launcher_kill(struct launcher *launcher)
 {
-	if (l->child.pid <= 0)
+	if (launcher->child.pid <= 0)
 		return;
 	/* A caller that Landlock has denied signals to others is heard all the same. */
-	shutdown(l->socket_fd, SHUT_RDWR);
-	kill(l->child.pid, SIGKILL);
+	shutdown(launcher->socket_fd, SHUT_RDWR);
+	kill(launcher->child.pid, SIGKILL);
 }
 
 /* Every process of it holds the other end, but for those inside a finished jail. */
-static bool all_gone(const struct launcher *l)
+static bool all_gone(const struct launcher *launcher)
 {
-	struct pollfd other = {.fd = l->words_fd};
+	struct pollfd other = {.fd = launcher->words_fd};
 	return io_poll(&other, 1, clock_monotonic_ms() + STOP_MS) > 0;
 }
 
-void launcher_close(struct launcher *l)
+void launcher_close(struct launcher *launcher)
 {
-	if (l->socket_fd >= 0)
-		shutdown(l->socket_fd, SHUT_WR);
+	if (launcher->socket_fd >= 0)
+		shutdown(launcher->socket_fd, SHUT_WR);
 }
 
-void launcher_stop(struct launcher *l)
+void launcher_stop(struct launcher *launcher)
 {
-	if (l->child.pid <= 0)
+	if (launcher->child.pid <= 0)
 		return;
-	own_close(&l->socket_fd);
-	if (!all_gone(l)) {
-		launcher_kill(l);
-		all_gone(l);
+	own_close(&launcher->socket_fd);
+	if (!all_gone(launcher)) {
+		launcher_kill(launcher);
+		all_gone(launcher);
 	}
-	own_close(&l->words_fd);
-	child_wait(&l->child);
-	l->child.pid = -1;
+	own_close(&launcher->words_fd);
+	child_wait(&launcher->child);
+	launcher->child.pid = -1;
 	orphans_end(); /* where it was killed before it had seen to what it ran */
 }

@@ -35,18 +35,18 @@ int launcher_start(
 /* Gives it an order: {"argv":[...]}, which may have "env" and "timeout_secs". The descriptors are
  * borrowed. 0: it has it; 1: it has ended, and the command will never run; -1: the order is too
  * long, or this host lacks something. */
-int launcher_order(struct launcher *l, const char *order, size_t len, const int fds[LAUNCHER_FDS],
-	struct err *e) MUST_CHECK;
+int launcher_order(struct launcher *launcher, const char *order, size_t len,
+	const int fds[LAUNCHER_FDS], struct err *e) MUST_CHECK;
 /* An order's status line; without one, what the launcher itself died of. NULL: neither is there.
  * New reference. */
-json_t *launcher_status(const struct launcher *l, const char *line, size_t len);
+json_t *launcher_status(const struct launcher *launcher, const char *line, size_t len);
 /* Whether it has ended by itself. */
-bool launcher_gone(const struct launcher *l);
+bool launcher_gone(const struct launcher *launcher);
 /* Ends it with all that it runs. */
-void launcher_kill(struct launcher *l);
+void launcher_kill(struct launcher *launcher);
 /* There are no orders after this: it builds no further jail, and ends when what it runs has. */
-void launcher_close(struct launcher *l);
+void launcher_close(struct launcher *launcher);
 /* Ends it with all that it runs, kills it when it does not, and waits until nothing that it started
  * is left. Safe on LAUNCHER_NONE. */
-void launcher_stop(struct launcher *l);
+void launcher_stop(struct launcher *launcher);
 #endif

@@ -5,26 +5,26 @@
 
 static const char mark[] = "[REDACTED:key]";
 
-void output_init(struct output *c, size_t cap_bytes)
+void output_init(struct output *output, size_t cap_bytes)
 {
-	*c = (struct output){.cap_bytes = cap_bytes};
+	*output = (struct output){.cap_bytes = cap_bytes};
 }
 
-void output_done(struct output *c)
+void output_done(struct output *output)
 {
-	free(c->bytes);
-	c->bytes = NULL;
+	free(output->bytes);
+	output->bytes = NULL;
 }
 
-static void drop_middle(struct output *c)
+static void drop_middle(struct output *output)
 {
-	size_t head = c->cap_bytes / 2, tail = c->cap_bytes - head;
-	if (c->len <= c->cap_bytes)
+	size_t head = output->cap_bytes / 2, tail = output->cap_bytes - head;
+	if (output->len <= output->cap_bytes)
 		return;
-	memmove(c->bytes + head, c->bytes + c->len - tail, tail);
-	c->dropped += c->len - c->cap_bytes;
-	c->len = c->cap_bytes;
-	c->head = head;
+	memmove(output->bytes + head, output->bytes + output->len - tail, tail);
+	output->dropped += output->len - output->cap_bytes;
+	output->len = output->cap_bytes;
+	output->head = head;
 }
 
 void output_take(void *ctx, const char *bytes, size_t len)
@@ -51,10 +51,10 @@ void output_take(void *ctx, const char *bytes, size_t len)
 	}
 }
 
-void output_close(struct output *c)
+void output_close(struct output *output)
 {
-	drop_middle(c);
-	c->head = c->head ? c->head : c->len;
+	drop_middle(output);
+	output->head = output->head ? output->head : output->len;
 }
 
 /* Where one secret begins in another they have one mark. */
@@ -80,41 +80,41 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-static void drop_all(struct output *c)
+static void drop_all(struct output *output)
 {
-	free(c->bytes);
-	c->bytes = NULL;
-	c->dropped += c->len;
-	c->head = c->len = 0;
+	free(output->bytes);
+	output->bytes = NULL;
+	output->dropped += output->len;
+	output->head = output->len = 0;
 }
 
-void output_redact(struct output *c, const struct secrets *secrets)
+void output_redact(struct output *output, const struct secrets *secrets)
 {
 	if (!secrets)
-		drop_all(c);
-	if (!c->len || !secrets->count)
+		drop_all(output);
+	if (!output->len || !secrets->count)
 		return;
-	size_t near = c->dropped ? secrets->longest - 1 : 0;
-	size_t most = c->dropped ? c->cap_bytes / 2 : SIZE_MAX;
-	AUTO_BUF head = BUF_INIT(c->len * sizeof(mark) + 1), tail = BUF_INIT(head.cap_bytes);
-	add_redacted(&head, c->bytes, c->head, secrets);
-	add_redacted(&tail, c->bytes + c->head, c->len - c->head, secrets);
+	size_t near = output->dropped ? secrets->longest - 1 : 0;
+	size_t most = output->dropped ? output->cap_bytes / 2 : SIZE_MAX;
+	AUTO_BUF head = BUF_INIT(output->len * sizeof(mark) + 1), tail = BUF_INIT(head.cap_bytes);
+	add_redacted(&head, output->bytes, output->head, secrets);
+	add_redacted(&tail, output->bytes + output->head, output->len - output->head, secrets);
 	if (head.failed || tail.failed) {
-		drop_all(c);
+		drop_all(output);
 		return;
 	}
 	size_t first = least(head.len - least(near, head.len), most);
 	size_t kept = least(tail.len - least(near, tail.len), most);
-	c->dropped += head.len - first + tail.len - kept;
-	c->head = head.len = first;
+	output->dropped += head.len - first + tail.len - kept;
+	output->head = head.len = first;
 	buf_add(&head, tail.data + tail.len - kept, kept);
 	char *joined = buf_take(&head, NULL);
 	if (!joined) {
-		drop_all(c);
+		drop_all(output);
 		return;
 	}
-	free(c->bytes);
-	c->bytes = joined;
-	c->len = first + kept;
-	drop_middle(c);
+	free(output->bytes);
+	output->bytes = joined;
+	output->len = first + kept;
+	drop_middle(output);
 }

@@ -17,15 +17,15 @@ struct output {
 	bool no_memory;
 };
 
-void output_init(struct output *c, size_t cap_bytes);
-void output_done(struct output *c);
+void output_init(struct output *output, size_t cap_bytes);
+void output_done(struct output *output);
 /* `ctx` is the capture: a pump's taker. */
 void output_take(void *ctx, const char *bytes, size_t len);
 /* Ends the capture: trims to the cap. */
-void output_close(struct output *c);
+void output_close(struct output *output);
 
 /* After output_close: [REDACTED:key] for each of the secrets, however it is encoded. What may be
  * part of one beside the bytes that were left out is left out as well; so is all of it where there
  * is no memory, or the secrets are NULL. */
-void output_redact(struct output *c, const struct secrets *secrets);
+void output_redact(struct output *output, const struct secrets *secrets);
 #endif

@@ -7,30 +7,32 @@
 
 enum { PARAMETER_BYTES_MAX = 1024 * 1024 };
 
-json_t *blackboard_new(const struct machine *m)
+json_t *blackboard_new(const struct machine *machine)
 {
 	json_t *blackboard = json_object();
-	for (size_t i = 0; i < m->variable_count; i++)
-		json_object_set(blackboard, m->variables[i].name, m->variables[i].initial);
+	for (size_t i = 0; i < machine->variable_count; i++)
+		json_object_set(
+			blackboard, machine->variables[i].name, machine->variables[i].initial);
 	return blackboard;
 }
 
-static int no_parameter(const struct machine *m, const char *name, struct err *e)
+static int no_parameter(const struct machine *machine, const char *name, struct err *e)
 {
-	const struct doc_node *map = m->vars_map[OWNER_OPERATOR];
+	const struct doc_node *map = machine->vars_map[OWNER_OPERATOR];
 	AUTO_FREE const char **names = calloc(map ? map->count + 1 : 1, sizeof(*names));
 	for (uint32_t i = 0; names && map && i < map->count; i++)
 		names[i] = map->pairs[i].key.text;
 	const char *near = names && map ? suggest_name(name, names, map->count) : NULL;
-	return err_set(e, "machine \"%s\" has no operator variable \"%s\"%s%s%s", m->name, name,
-		near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+	return err_set(e, "machine \"%s\" has no operator variable \"%s\"%s%s%s", machine->name,
+		name, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static const struct variable *parameter(const struct machine *m, const char *name, struct err *e)
+static const struct variable *parameter(
+	const struct machine *machine, const char *name, struct err *e)
 {
-	const struct variable *v = machine_variable(m, name);
+	const struct variable *v = machine_variable(machine, name);
 	if (!v) {
-		no_parameter(m, name, e);
+		no_parameter(machine, name, e);
 		return NULL;
 	}
 	if (v->owner != OWNER_OPERATOR) {
@@ -43,17 +45,17 @@ static const struct variable *parameter(const struct machine *m, const char *nam
 
 /* A timing that the declared value passed must hold for the one that replaces it, too. */
 static const char *timing_problem(
-	const struct machine *m, const struct variable *v, const json_t *value)
+	const struct machine *machine, const struct variable *variable, const json_t *value)
 {
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct state *s = &m->states[i];
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct state *s = &machine->states[i];
 		if (s->kind != KIND_WAIT)
 			continue;
 		const struct template *every = s->wait.every_ref, *until = s->wait.until_ref;
 		const struct ref *ref = every   ? template_lone(every)
 					: until ? template_lone(until)
 						: NULL;
-		if (!ref || ref->root != v)
+		if (!ref || ref->root != variable)
 			continue;
 		const json_t *timing = ref_within(ref, value);
 		const char *problem =
@@ -77,10 +79,10 @@ static const char *lost_field(const json_t *declared, const json_t *value)
 	return lost;
 }
 
-int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const char *name,
+int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, const char *name,
 	const json_t *value, struct err *e)
 {
-	const struct variable *v = parameter(m, name, e);
+	const struct variable *v = parameter(machine, name, e);
 	if (!v)
 		return -1;
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
@@ -90,7 +92,7 @@ int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const 
 	if (lost)
 		return err_set(e, "%s: the field \"%s\" is missing, which the declared value has",
 			name, lost);
-	const char *problem = timing_problem(m, v, value);
+	const char *problem = timing_problem(machine, v, value);
 	if (problem)
 		return err_set(e, "%s: %s", name, problem);
 	json_object_set_new(blackboard, name, json_deep_copy(value));
@@ -98,9 +100,9 @@ int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const 
 }
 
 json_t *blackboard_parse_parameter(
-	const struct machine *m, const char *name, const char *text, struct err *e)
+	const struct machine *machine, const char *name, const char *text, struct err *e)
 {
-	const struct variable *v = parameter(m, name, e);
+	const struct variable *v = parameter(machine, name, e);
 	if (!v)
 		return NULL;
 	if (v->type.kind == TYPE_STR) {
@@ -117,13 +119,13 @@ json_t *blackboard_parse_parameter(
 }
 
 int blackboard_capture(
-	const struct state *s, const json_t *result, json_t *blackboard, struct err *e)
+	const struct state *state, const json_t *result, json_t *blackboard, struct err *e)
 {
 	json_auto_t *changes = json_object();
-	if (s->capture.whole)
-		json_object_set(changes, s->capture.whole->name, (json_t *)(uintptr_t)result);
-	for (size_t i = 0; i < s->capture.set_count; i++) {
-		const struct assignment *a = &s->capture.set[i];
+	if (state->capture.whole)
+		json_object_set(changes, state->capture.whole->name, (json_t *)(uintptr_t)result);
+	for (size_t i = 0; i < state->capture.set_count; i++) {
+		const struct assignment *a = &state->capture.set[i];
 		json_t *value = template_value(a->value, blackboard, result, e);
 		if (!value)
 			return err_wrap(e, "capture of \"%s\"", a->target->name);

@@ -7,15 +7,15 @@
 #include "machine/machine.h"
 
 /* The declared values and defaults. New reference. */
-json_t *blackboard_new(const struct machine *m);
+json_t *blackboard_new(const struct machine *machine);
 /* Replaces an operator variable at start (`--set`, `--params`), type-checked. */
-int blackboard_set_parameter(const struct machine *m, json_t *blackboard, const char *name,
+int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, const char *name,
 	const json_t *value, struct err *e);
 /* `text` as the variable's type reads it (--set NAME=VALUE): str as is, others as JSON. */
 json_t *blackboard_parse_parameter(
-	const struct machine *m, const char *name, const char *text, struct err *e);
+	const struct machine *machine, const char *name, const char *text, struct err *e);
 /* Applies a state's capture of `result` (already checked against output_schema) to `blackboard`.
  * All or nothing. */
 int blackboard_capture(
-	const struct state *s, const json_t *result, json_t *blackboard, struct err *e);
+	const struct state *state, const json_t *result, json_t *blackboard, struct err *e);
 #endif

@@ -15,46 +15,46 @@ struct walk {
 	bool open; /* a loose state was reached: anything may be */
 };
 
-static void walk_init(struct walk *w, const struct reader *r)
+static void walk_init(struct walk *walk, const struct reader *reader)
 {
-	size_t n = r->m->state_count;
-	*w = (struct walk){.m = r->m, .loose = r->loose};
-	arena_init(&w->arena);
-	w->reached = arena_array(&w->arena, n, sizeof(bool));
-	w->covered = arena_array(&w->arena, n, sizeof(bool));
-	w->queue = arena_array(&w->arena, n, sizeof(size_t));
-	preds_init(&w->preds, r->m, &w->arena);
+	size_t n = reader->m->state_count;
+	*walk = (struct walk){.m = reader->m, .loose = reader->loose};
+	arena_init(&walk->arena);
+	walk->reached = arena_array(&walk->arena, n, sizeof(bool));
+	walk->covered = arena_array(&walk->arena, n, sizeof(bool));
+	walk->queue = arena_array(&walk->arena, n, sizeof(size_t));
+	preds_init(&walk->preds, reader->m, &walk->arena);
 }
 
 /* Marks everything that can be reached from state `from`. Returns how many were new. */
-static size_t mark_from(struct walk *w, size_t from, bool *marks)
+static size_t mark_from(struct walk *walk, size_t from, bool *marks)
 {
 	size_t count = 0;
 	if (!marks[from]) {
 		marks[from] = true;
-		w->queue[count++] = from;
+		walk->queue[count++] = from;
 	}
 	for (size_t at = 0; at < count; at++) {
-		const struct state *s = &w->m->states[w->queue[at]];
-		w->open |= w->loose[s->index];
+		const struct state *s = &walk->m->states[walk->queue[at]];
+		walk->open |= walk->loose[s->index];
 		for (size_t i = 0; i < state_edge_count(s); i++) {
 			const struct state *to = state_edge(s, i);
 			if (!to || marks[to->index])
 				continue;
 			marks[to->index] = true;
-			w->queue[count++] = to->index;
+			walk->queue[count++] = to->index;
 		}
 	}
 	return count;
 }
 
-static void report_unreachable(struct reader *r, struct walk *w, size_t i)
+static void report_unreachable(struct reader *reader, struct walk *walk, size_t i)
 {
-	if (w->reached[i] || w->covered[i])
+	if (walk->reached[i] || walk->covered[i])
 		return;
-	const struct state *s = &r->m->states[i];
-	struct site site = reader_site(r, s->key, s);
-	size_t also = mark_from(w, i, w->covered) - 1;
+	const struct state *s = &reader->m->states[i];
+	struct site site = reader_site(reader, s->key, s);
+	size_t also = mark_from(walk, i, walk->covered) - 1;
 	if (!identifier_ok(s->name, strlen(s->name)))
 		return; /* reported as no name; what leads to the right one is an unknown state */
 	struct finding *f = site_report(&site, RULE_UNREACHABLE_STATE,
@@ -68,98 +68,98 @@ static void report_unreachable(struct reader *r, struct walk *w, size_t i)
 		site_help(&site, f, "let a state lead here, or remove it");
 }
 
-static bool has_other_pred(const struct walk *w, size_t i)
+static bool has_other_pred(const struct walk *walk, size_t i)
 {
-	for (uint32_t p = w->preds.first[i]; p < w->preds.first[i + 1]; p++)
-		if (w->preds.items[p].state != i)
+	for (uint32_t p = walk->preds.first[i]; p < walk->preds.first[i + 1]; p++)
+		if (walk->preds.items[p].state != i)
 			return true;
 	return false;
 }
 
 /* Those that nothing leads to come first, so that what hangs below them is not reported as well. */
-static void rule_unreachable(struct reader *r, struct walk *w)
+static void rule_unreachable(struct reader *reader, struct walk *walk)
 {
-	for (size_t i = 0; i < r->m->state_count; i++)
-		w->covered[i] = w->reached[i];
-	for (size_t i = 0; i < r->m->state_count; i++)
-		if (!has_other_pred(w, i))
-			report_unreachable(r, w, i);
-	for (size_t i = 0; i < r->m->state_count; i++)
-		report_unreachable(r, w, i);
+	for (size_t i = 0; i < reader->m->state_count; i++)
+		walk->covered[i] = walk->reached[i];
+	for (size_t i = 0; i < reader->m->state_count; i++)
+		if (!has_other_pred(walk, i))
+			report_unreachable(reader, walk, i);
+	for (size_t i = 0; i < reader->m->state_count; i++)
+		report_unreachable(reader, walk, i);
 }
 
 /* Marks what can reach a terminal, a wait or a state whose edges are not known. */
-static void mark_ends(struct walk *w, bool *ends)
+static void mark_ends(struct walk *walk, bool *ends)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < w->m->state_count; i++) {
-		enum state_kind kind = w->m->states[i].kind;
-		ends[i] = kind == KIND_TERMINAL || kind == KIND_WAIT || w->loose[i];
+	for (size_t i = 0; i < walk->m->state_count; i++) {
+		enum state_kind kind = walk->m->states[i].kind;
+		ends[i] = kind == KIND_TERMINAL || kind == KIND_WAIT || walk->loose[i];
 		if (ends[i])
-			w->queue[count++] = i;
+			walk->queue[count++] = i;
 	}
 	for (size_t at = 0; at < count; at++) {
-		size_t i = w->queue[at];
-		for (uint32_t p = w->preds.first[i]; p < w->preds.first[i + 1]; p++)
-			if (!ends[w->preds.items[p].state]) {
-				ends[w->preds.items[p].state] = true;
-				w->queue[count++] = w->preds.items[p].state;
+		size_t i = walk->queue[at];
+		for (uint32_t p = walk->preds.first[i]; p < walk->preds.first[i + 1]; p++)
+			if (!ends[walk->preds.items[p].state]) {
+				ends[walk->preds.items[p].state] = true;
+				walk->queue[count++] = walk->preds.items[p].state;
 			}
 	}
 }
 
 /* Everything that hangs together with trapped state `i`, in both directions. */
-static void cover_trap(struct walk *w, size_t i, const bool *ends)
+static void cover_trap(struct walk *walk, size_t i, const bool *ends)
 {
 	size_t count = 0;
-	w->covered[i] = true;
-	w->queue[count++] = i;
+	walk->covered[i] = true;
+	walk->queue[count++] = i;
 	for (size_t at = 0; at < count; at++) {
-		size_t x = w->queue[at];
-		const struct state *s = &w->m->states[x];
+		size_t x = walk->queue[at];
+		const struct state *s = &walk->m->states[x];
 		for (size_t e = 0; e < state_edge_count(s); e++) {
 			const struct state *to = state_edge(s, e);
-			if (to && !ends[to->index] && !w->covered[to->index]) {
-				w->covered[to->index] = true;
-				w->queue[count++] = to->index;
+			if (to && !ends[to->index] && !walk->covered[to->index]) {
+				walk->covered[to->index] = true;
+				walk->queue[count++] = to->index;
 			}
 		}
-		for (uint32_t p = w->preds.first[x]; p < w->preds.first[x + 1]; p++)
-			if (!ends[w->preds.items[p].state] &&
-				!w->covered[w->preds.items[p].state]) {
-				w->covered[w->preds.items[p].state] = true;
-				w->queue[count++] = w->preds.items[p].state;
+		for (uint32_t p = walk->preds.first[x]; p < walk->preds.first[x + 1]; p++)
+			if (!ends[walk->preds.items[p].state] &&
+				!walk->covered[walk->preds.items[p].state]) {
+				walk->covered[walk->preds.items[p].state] = true;
+				walk->queue[count++] = walk->preds.items[p].state;
 			}
 	}
 }
 
-static void rule_trap(struct reader *r, struct walk *w)
+static void rule_trap(struct reader *reader, struct walk *walk)
 {
-	bool *ends = arena_array(&w->arena, r->m->state_count, sizeof(bool));
-	mark_ends(w, ends);
-	memset(w->covered, 0, r->m->state_count);
-	for (size_t i = 0; i < r->m->state_count; i++) {
-		if (ends[i] || !w->reached[i] || w->covered[i])
+	bool *ends = arena_array(&walk->arena, reader->m->state_count, sizeof(bool));
+	mark_ends(walk, ends);
+	memset(walk->covered, 0, reader->m->state_count);
+	for (size_t i = 0; i < reader->m->state_count; i++) {
+		if (ends[i] || !walk->reached[i] || walk->covered[i])
 			continue;
-		const struct state *s = &r->m->states[i];
-		struct site site = reader_site(r, s->key, s);
+		const struct state *s = &reader->m->states[i];
+		struct site site = reader_site(reader, s->key, s);
 		struct finding *f = site_report(&site, RULE_TRAP,
 			"from \"%s\" the machine can reach neither a terminal nor a wait", s->name);
 		site_help(&site, f,
 			"lead one of its outcomes to a terminal state; a machine that is to run on "
 			"needs a wait");
-		cover_trap(w, i, ends);
+		cover_trap(walk, i, ends);
 	}
 }
 
-void check_graph(struct reader *r)
+void check_graph(struct reader *reader)
 {
 	struct walk w;
-	walk_init(&w, r);
-	if (r->m->initial)
-		mark_from(&w, r->m->initial->index, w.reached);
-	if (r->m->initial && !w.open)
-		rule_unreachable(r, &w);
-	rule_trap(r, &w);
+	walk_init(&w, reader);
+	if (reader->m->initial)
+		mark_from(&w, reader->m->initial->index, w.reached);
+	if (reader->m->initial && !w.open)
+		rule_unreachable(reader, &w);
+	rule_trap(reader, &w);
 	arena_done(&w.arena);
 }

@@ -26,53 +26,54 @@ static const char *one_line(const char *text, struct arena *arena)
 	return arena_copy(arena, b.data, b.len);
 }
 
-static size_t clause_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
+static size_t clause_edges(const struct state *state, struct graph_edge *edges, struct arena *arena)
 {
-	for (size_t i = 0; i < s->branch.clause_count; i++)
-		edges[i] = (struct graph_edge){s->branch.clauses[i].target,
-			one_line(s->branch.clauses[i].text, arena), false};
-	return s->branch.clause_count;
+	for (size_t i = 0; i < state->branch.clause_count; i++)
+		edges[i] = (struct graph_edge){state->branch.clauses[i].target,
+			one_line(state->branch.clauses[i].text, arena), false};
+	return state->branch.clause_count;
 }
 
 /* "ok, timeout": every outcome from `first` on that leads where `first` does. */
-static const char *outcomes_to(const struct state *s, size_t first, struct arena *arena)
+static const char *outcomes_to(const struct state *state, size_t first, struct arena *arena)
 {
 	AUTO_BUF b = BUF_INIT(LABEL_BYTES);
 	for (unsigned i = (unsigned)first; i < OUTCOME_COUNT; i++)
-		if (s->on[i] == s->on[first])
+		if (state->on[i] == state->on[first])
 			buf_addf(&b, "%s%s", b.len ? ", " : "", outcome_name(i));
 	return arena_copy(arena, b.data, b.len);
 }
 
-static bool goes_well_to(const struct state *s, const struct state *to)
+static bool goes_well_to(const struct state *state, const struct state *to)
 {
-	return s->on[OUTCOME_OK] == to || s->on[OUTCOME_TICK] == to || s->on[OUTCOME_SIGNAL] == to;
+	return state->on[OUTCOME_OK] == to || state->on[OUTCOME_TICK] == to ||
+	       state->on[OUTCOME_SIGNAL] == to;
 }
 
-size_t graph_edges(const struct state *s, struct graph_edge *edges, struct arena *arena)
+size_t graph_edges(const struct state *state, struct graph_edge *edges, struct arena *arena)
 {
 	size_t count = 0;
-	if (s->kind == KIND_BRANCH)
-		return clause_edges(s, edges, arena);
+	if (state->kind == KIND_BRANCH)
+		return clause_edges(state, edges, arena);
 	for (size_t i = 0; i < OUTCOME_COUNT; i++) {
-		bool drawn = !s->on[i];
+		bool drawn = !state->on[i];
 		for (size_t k = 0; k < count; k++)
-			drawn |= edges[k].to == s->on[i];
+			drawn |= edges[k].to == state->on[i];
 		if (!drawn)
-			edges[count++] = (struct graph_edge){
-				s->on[i], outcomes_to(s, i, arena), !goes_well_to(s, s->on[i])};
+			edges[count++] = (struct graph_edge){state->on[i],
+				outcomes_to(state, i, arena), !goes_well_to(state, state->on[i])};
 	}
 	return count;
 }
 
 /* Calls `each` for every edge of every state. */
-static void all_edges(const struct machine *m, struct buf *out,
+static void all_edges(const struct machine *machine, struct buf *out,
 	void (*each)(struct buf *out, const struct state *from, const struct graph_edge *edge))
 {
 	struct arena arena;
 	arena_init(&arena);
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct state *s = &m->states[i];
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct state *s = &machine->states[i];
 		struct graph_edge *edges = arena_array(&arena, state_edge_count(s), sizeof(*edges));
 		size_t count = graph_edges(s, edges, &arena);
 		for (size_t k = 0; k < count; k++)
@@ -82,9 +83,9 @@ static void all_edges(const struct machine *m, struct buf *out,
 }
 
 /* What is behind a state's name: a failed end is told apart without colours, too. */
-static const char *ending(const struct state *s)
+static const char *ending(const struct state *state)
 {
-	return s->kind == KIND_TERMINAL && !s->terminal.ok ? ": failed" : "";
+	return state->kind == KIND_TERMINAL && !state->terminal.ok ? ": failed" : "";
 }
 
 /* --- Mermaid ---------------------------------------------------------------------------------- */
@@ -113,7 +114,7 @@ static void mermaid_edge(struct buf *out, const struct state *from, const struct
 	buf_addf(out, "\"| n%zu\n", edge->to->index);
 }
 
-int graph_mermaid(const struct machine *m, struct buf *out)
+int graph_mermaid(const struct machine *machine, struct buf *out)
 {
 	static const struct {
 		const char *open, *close;
@@ -123,14 +124,14 @@ int graph_mermaid(const struct machine *m, struct buf *out)
 		[KIND_BRANCH] = {"{\"", "\"}"},
 		[KIND_TERMINAL] = {"[[\"", "\"]]"}};
 	buf_adds(out, "flowchart TD\n");
-	buf_addf(out, "    start((\" \")) --> n%zu\n", m->initial->index);
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct state *s = &m->states[i];
+	buf_addf(out, "    start((\" \")) --> n%zu\n", machine->initial->index);
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct state *s = &machine->states[i];
 		buf_addf(out, "    n%zu%s", i, shapes[s->kind].open);
 		add_mermaid_text(out, s->name);
 		buf_addf(out, "%s%s\n", ending(s), shapes[s->kind].close);
 	}
-	all_edges(m, out, mermaid_edge);
+	all_edges(machine, out, mermaid_edge);
 	return out->failed ? -1 : 0;
 }
 
@@ -157,36 +158,36 @@ static void dot_edge(struct buf *out, const struct state *from, const struct gra
 }
 
 /* In the colours of a report's time line. */
-static const char *dot_style(const struct state *s)
+static const char *dot_style(const struct state *state)
 {
 	static const char *const styles[] = {
 		[KIND_AGENT] = "style=\"filled,rounded\", color=\"#6b4fbb\", fillcolor=\"#efeaf9\"",
 		[KIND_TOOL] = "color=\"#0a7550\", fillcolor=\"#e4f3ec\"",
 		[KIND_WAIT] = "shape=hexagon, color=\"#7a8896\", fillcolor=\"#eef1f3\"",
 		[KIND_BRANCH] = "shape=diamond, color=\"#2f6fb0\", fillcolor=\"#e6f0fa\""};
-	if (s->kind != KIND_TERMINAL)
-		return styles[s->kind];
-	return s->terminal.ok ? "style=\"filled,rounded\", peripheries=2, color=\"#0a7550\", "
-				"fillcolor=\"#e4f3ec\""
-			      : "style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
-				"fillcolor=\"#fbe9e7\"";
+	if (state->kind != KIND_TERMINAL)
+		return styles[state->kind];
+	return state->terminal.ok ? "style=\"filled,rounded\", peripheries=2, color=\"#0a7550\", "
+				    "fillcolor=\"#e4f3ec\""
+				  : "style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
+				    "fillcolor=\"#fbe9e7\"";
 }
 
-int graph_dot(const struct machine *m, struct buf *out)
+int graph_dot(const struct machine *machine, struct buf *out)
 {
 	buf_adds(out, "digraph ");
-	add_dot_text(out, "", m->name, "");
+	add_dot_text(out, "", machine->name, "");
 	buf_adds(out, " {\n\tgraph [pad=0.2, nodesep=0.4, ranksep=0.5];\n"
 		      "\tnode [shape=box, style=filled, fontname=\"sans-serif\", fontsize=12];\n"
 		      "\tedge [fontname=\"sans-serif\", fontsize=10, color=\"#56616d\", "
 		      "arrowsize=0.7];\n\tstart [shape=point];\n");
-	buf_addf(out, "\tstart -> n%zu;\n", m->initial->index);
-	for (size_t i = 0; i < m->state_count; i++) {
+	buf_addf(out, "\tstart -> n%zu;\n", machine->initial->index);
+	for (size_t i = 0; i < machine->state_count; i++) {
 		buf_addf(out, "\tn%zu [label=", i);
-		add_dot_text(out, "", m->states[i].name, ending(&m->states[i]));
-		buf_addf(out, ", %s];\n", dot_style(&m->states[i]));
+		add_dot_text(out, "", machine->states[i].name, ending(&machine->states[i]));
+		buf_addf(out, ", %s];\n", dot_style(&machine->states[i]));
 	}
-	all_edges(m, out, dot_edge);
+	all_edges(machine, out, dot_edge);
 	buf_adds(out, "}\n");
 	return out->failed ? -1 : 0;
 }

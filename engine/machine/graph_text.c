@@ -28,123 +28,129 @@ struct drawing {
 
 /* The edge an author thinks of first: ok, tick, or the last clause; a failed end is thought of
  * last. */
-static const struct state *likely(const struct drawing *d, const struct state *s)
+static const struct state *likely(const struct drawing *drawing, const struct state *state)
 {
 	static const enum outcome wishes[] = {OUTCOME_OK, OUTCOME_TICK, OUTCOME_SIGNAL,
 		OUTCOME_FAILED, OUTCOME_NONZERO, OUTCOME_TIMEOUT, OUTCOME_BUDGET_EXHAUSTED};
 	const struct state *found = NULL;
-	if (s->kind == KIND_BRANCH) {
-		for (size_t i = 0; i < s->branch.clause_count; i++)
-			if (!d->line[s->branch.clauses[i].target->index])
-				found = s->branch.clauses[i].target;
+	if (state->kind == KIND_BRANCH) {
+		for (size_t i = 0; i < state->branch.clause_count; i++)
+			if (!drawing->line[state->branch.clauses[i].target->index])
+				found = state->branch.clauses[i].target;
 		return found;
 	}
 	for (size_t i = 0; i < 2 * ARRAY_LEN(wishes) && !found; i++) {
-		const struct state *to = s->on[wishes[i % ARRAY_LEN(wishes)]];
+		const struct state *to = state->on[wishes[i % ARRAY_LEN(wishes)]];
 		bool fails = to && to->kind == KIND_TERMINAL && !to->terminal.ok;
-		if (to && !d->line[to->index] && (!fails || i >= ARRAY_LEN(wishes)))
+		if (to && !drawing->line[to->index] && (!fails || i >= ARRAY_LEN(wishes)))
 			found = to;
 	}
 	return found;
 }
 
-static void follow(struct drawing *d, const struct state *s)
+static void follow(struct drawing *drawing, const struct state *state)
 {
-	while (s) {
-		d->order[d->count++] = s->index;
-		d->line[s->index] = d->count;
-		const struct state *to = likely(d, s);
-		d->next[s->index] = to ? to->index + 1 : 0;
-		s = to;
+	while (state) {
+		drawing->order[drawing->count++] = state->index;
+		drawing->line[state->index] = drawing->count;
+		const struct state *to = likely(drawing, state);
+		drawing->next[state->index] = to ? to->index + 1 : 0;
+		state = to;
 	}
 }
 
 /* What the drawn states lead to, in the order of drawing. */
-static void follow_rest(struct drawing *d, bool ends)
+static void follow_rest(struct drawing *drawing, bool ends)
 {
-	for (size_t at = 0; at < d->count; at++) {
-		const struct state *s = &d->m->states[d->order[at]];
+	for (size_t at = 0; at < drawing->count; at++) {
+		const struct state *s = &drawing->m->states[drawing->order[at]];
 		for (size_t i = 0; i < state_edge_count(s); i++) {
 			const struct state *to = state_edge(s, i);
-			if (to && !d->line[to->index] && (ends || to->kind != KIND_TERMINAL))
-				follow(d, to);
+			if (to && !drawing->line[to->index] && (ends || to->kind != KIND_TERMINAL))
+				follow(drawing, to);
 		}
 	}
 }
 
 /* The main line, what leaves it, and the ends that are left. */
-static void arrange(struct drawing *d)
+static void arrange(struct drawing *drawing)
 {
-	follow(d, d->m->initial);
-	follow_rest(d, false);
-	follow_rest(d, true);
+	follow(drawing, drawing->m->initial);
+	follow_rest(drawing, false);
+	follow_rest(drawing, true);
 }
 
-static void draw_head(struct drawing *d, const struct state *s)
+static void draw_head(struct drawing *drawing, const struct state *state)
 {
-	buf_addf(d->out, "%s %s", s == d->m->initial ? d->use->first : d->use->state, s->name);
-	if (s->kind == KIND_TERMINAL)
-		buf_addf(d->out, "  (end: %s)\n", s->terminal.ok ? "ok" : "failed");
+	buf_addf(drawing->out, "%s %s",
+		state == drawing->m->initial ? drawing->use->first : drawing->use->state,
+		state->name);
+	if (state->kind == KIND_TERMINAL)
+		buf_addf(drawing->out, "  (end: %s)\n", state->terminal.ok ? "ok" : "failed");
 	else
-		buf_addf(d->out, "  (%s)\n", state_kind_name(s->kind));
+		buf_addf(drawing->out, "  (%s)\n", state_kind_name(state->kind));
 }
 
-static void draw_side(
-	struct drawing *d, const struct state *s, const struct graph_edge *edge, size_t width)
+static void draw_side(struct drawing *drawing, const struct state *state,
+	const struct graph_edge *edge, size_t width)
 {
-	const char *where = edge->to == s                                  ? d->use->self
-			    : d->line[edge->to->index] < d->line[s->index] ? d->use->up
-									   : d->use->down;
-	buf_addf(d->out, "%s   %s ", d->use->bar, edge->label);
+	const char *where = edge->to == state ? drawing->use->self
+			    : drawing->line[edge->to->index] < drawing->line[state->index]
+				    ? drawing->use->up
+				    : drawing->use->down;
+	buf_addf(drawing->out, "%s   %s ", drawing->use->bar, edge->label);
 	for (size_t i = utf8_width(edge->label, strlen(edge->label)); i < width; i++)
-		buf_adds(d->out, d->use->dash);
-	buf_addf(d->out, "%s%s %s %s\n", d->use->dash, d->use->dash, where, edge->to->name);
+		buf_adds(drawing->out, drawing->use->dash);
+	buf_addf(drawing->out, "%s%s %s %s\n", drawing->use->dash, drawing->use->dash, where,
+		edge->to->name);
 }
 
-static void draw_state(struct drawing *d, const struct state *s)
+static void draw_state(struct drawing *drawing, const struct state *state)
 {
-	struct graph_edge *edges = arena_array(&d->arena, state_edge_count(s), sizeof(*edges));
-	size_t count = graph_edges(s, edges, &d->arena), on = count;
-	draw_head(d, s);
+	struct graph_edge *edges =
+		arena_array(&drawing->arena, state_edge_count(state), sizeof(*edges));
+	size_t count = graph_edges(state, edges, &drawing->arena), on = count;
+	draw_head(drawing, state);
 	size_t width = 0;
 	for (size_t i = 0; i < count; i++) {
 		size_t columns = utf8_width(edges[i].label, strlen(edges[i].label));
-		if (d->next[s->index] && edges[i].to->index + 1 == d->next[s->index])
+		if (drawing->next[state->index] &&
+			edges[i].to->index + 1 == drawing->next[state->index])
 			on = i;
 		if (columns > width)
 			width = columns;
 	}
 	for (size_t i = 0; i < count; i++)
 		if (i != on)
-			draw_side(d, s, &edges[i], width);
+			draw_side(drawing, state, &edges[i], width);
 	if (on < count)
-		buf_addf(d->out, "%s %s\n", d->use->on, edges[on].label);
+		buf_addf(drawing->out, "%s %s\n", drawing->use->on, edges[on].label);
 	else
-		buf_adds(d->out, "\n");
+		buf_adds(drawing->out, "\n");
 }
 
-static int draw(const struct machine *m, const struct glyphs *use, struct buf *out)
+static int draw(const struct machine *machine, const struct glyphs *use, struct buf *out)
 {
-	struct drawing d = {.m = m, .use = use, .out = out};
+	struct drawing d = {.m = machine, .use = use, .out = out};
 	arena_init(&d.arena);
-	d.line = arena_array(&d.arena, m->state_count, sizeof(size_t));
-	d.order = arena_array(&d.arena, m->state_count, sizeof(size_t));
-	d.next = arena_array(&d.arena, m->state_count, sizeof(size_t));
+	d.line = arena_array(&d.arena, machine->state_count, sizeof(size_t));
+	d.order = arena_array(&d.arena, machine->state_count, sizeof(size_t));
+	d.next = arena_array(&d.arena, machine->state_count, sizeof(size_t));
 	arrange(&d);
-	buf_addf(out, "%s: %zu state%s\n\n", m->name, m->state_count,
-		m->state_count == 1 ? "" : "s");
+	buf_addf(out, "%s: %zu state%s\n\n", machine->name, machine->state_count,
+		machine->state_count == 1 ? "" : "s");
 	for (size_t i = 0; i < d.count; i++)
-		draw_state(&d, &m->states[d.order[i]]);
+		draw_state(&d, &machine->states[d.order[i]]);
 	arena_done(&d.arena);
 	return out->failed ? -1 : 0;
 }
 
-int graph_text(const struct machine *m, struct buf *out)
+int graph_text(const struct machine *machine, struct buf *out)
 {
-	return draw(m, &lines, out);
+	return draw(machine, &lines, out);
 }
 
-int graph_ascii(const struct machine *m, struct buf *out)
+int graph_ascii(const struct machine *machine, struct buf *out)
 {
-	return draw(m, &ascii, out);
+	return draw(machine, &ascii, out);
 }

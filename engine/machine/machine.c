@@ -47,47 +47,48 @@ const char *owner_name(enum owner owner)
 	return names[owner];
 }
 
-const struct state *machine_state(const struct machine *m, const char *name)
+const struct state *machine_state(const struct machine *machine, const char *name)
 {
-	const struct doc_pair *pair = doc_pair(m->states_map, name);
-	return pair ? &m->states[pair - m->states_map->pairs] : NULL;
+	const struct doc_pair *pair = doc_pair(machine->states_map, name);
+	return pair ? &machine->states[pair - machine->states_map->pairs] : NULL;
 }
 
-const struct variable *machine_variable(const struct machine *m, const char *name)
+const struct variable *machine_variable(const struct machine *machine, const char *name)
 {
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
-		const struct doc_pair *pair = doc_pair(m->vars_map[o], name);
+		const struct doc_pair *pair = doc_pair(machine->vars_map[o], name);
 		if (pair)
-			return &m->variables[m->first_of[o] +
-					     (size_t)(pair - m->vars_map[o]->pairs)];
+			return &machine->variables[machine->first_of[o] +
+						   (size_t)(pair - machine->vars_map[o]->pairs)];
 	}
 	return NULL;
 }
 
-void machine_free(struct machine *m)
+void machine_free(struct machine *machine)
 {
-	if (!m)
+	if (!machine)
 		return;
-	for (size_t i = 0; i < m->variable_count; i++)
-		json_decref(m->variables[i].initial);
-	arena_done(&m->arena);
-	free(m);
+	for (size_t i = 0; i < machine->variable_count; i++)
+		json_decref(machine->variables[i].initial);
+	arena_done(&machine->arena);
+	free(machine);
 }
 
-void prompt_docs_done(struct prompt_docs *p)
+void prompt_docs_done(struct prompt_docs *docs)
 {
-	for (size_t i = 0; i < p->count; i++) {
-		doc_done(p->items[i]);
-		free(p->items[i]);
+	for (size_t i = 0; i < docs->count; i++) {
+		doc_done(docs->items[i]);
+		free(docs->items[i]);
 	}
-	free(p->items);
-	*p = (struct prompt_docs){0};
+	free(docs->items);
+	*docs = (struct prompt_docs){0};
 }
 
-bool machine_writes_code(const struct machine *m)
+bool machine_writes_code(const struct machine *machine)
 {
-	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.mode == MODE_RUN)
+	for (size_t i = 0; i < machine->state_count; i++)
+		if (machine->states[i].kind == KIND_AGENT &&
+			machine->states[i].agent.mode == MODE_RUN)
 			return true;
 	return false;
 }

@@ -177,13 +177,13 @@ struct state {
 };
 
 /* A state's edges by number: clauses of a branch, outcomes of the others (NULL: not a label). */
-static inline size_t state_edge_count(const struct state *s)
+static inline size_t state_edge_count(const struct state *state)
 {
-	return s->kind == KIND_BRANCH ? s->branch.clause_count : OUTCOME_COUNT;
+	return state->kind == KIND_BRANCH ? state->branch.clause_count : OUTCOME_COUNT;
 }
-static inline const struct state *state_edge(const struct state *s, size_t i)
+static inline const struct state *state_edge(const struct state *state, size_t i)
 {
-	return s->kind == KIND_BRANCH ? s->branch.clauses[i].target : s->on[i];
+	return state->kind == KIND_BRANCH ? state->branch.clauses[i].target : state->on[i];
 }
 
 struct machine {
@@ -215,7 +215,7 @@ struct prompt_docs {
 	struct doc **items;
 	size_t count, room;
 };
-void prompt_docs_done(struct prompt_docs *p);
+void prompt_docs_done(struct prompt_docs *docs);
 
 /* The bundle's files, as far as a machine can name them. */
 struct member_files {
@@ -235,14 +235,14 @@ struct member_files {
  * about it. `files` NULL: names of files are not checked. */
 struct machine *machine_read(const struct doc *doc, const struct member_files *files,
 	struct findings *findings, bool *whole);
-void machine_free(struct machine *m);
+void machine_free(struct machine *machine);
 /* Whether a state of it writes code, for which its states work in a clone. */
-bool machine_writes_code(const struct machine *m);
+bool machine_writes_code(const struct machine *machine);
 
 /* Why a command that begins with `program` is not run, "is a relative path"; NULL: it may be a
  * program (scripts/... is the reader's to judge). */
 const char *program_fault(const char *program);
 
-const struct state *machine_state(const struct machine *m, const char *name);
-const struct variable *machine_variable(const struct machine *m, const char *name);
+const struct state *machine_state(const struct machine *machine, const char *name);
+const struct variable *machine_variable(const struct machine *machine, const char *name);
 #endif

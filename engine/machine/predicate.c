@@ -75,9 +75,9 @@ int number_compare(const struct value *a, const struct value *b)
 	return (a->number > b->number) - (a->number < b->number);
 }
 
-static bool numeric(const struct value *v)
+static bool numeric(const struct value *value)
 {
-	return v->kind == VALUE_INT || v->kind == VALUE_FLOAT;
+	return value->kind == VALUE_INT || value->kind == VALUE_FLOAT;
 }
 
 bool predicate_equal(const json_t *a, const json_t *b)
@@ -168,32 +168,33 @@ static int text_compare(const struct value *a, const struct value *b)
 	return order ? order : (a->len > b->len) - (a->len < b->len);
 }
 
-static bool is_in_array(const struct value *v, const json_t *array)
+static bool is_in_array(const struct value *value, const json_t *array)
 {
 	size_t n = json_array_size(array);
 	for (size_t i = 0; i < n; i++) {
 		struct value item = value_of_json(json_array_get(array, i));
-		if (value_equal(v, &item))
+		if (value_equal(value, &item))
 			return true;
 	}
 	return false;
 }
 
-static bool is_in(const struct value *v, const struct value *where)
+static bool is_in(const struct value *value, const struct value *where)
 {
 	if (where->kind == VALUE_LIST) {
 		for (const struct node *n = where->items->first; n; n = n->next)
-			if (value_equal(v, &n->value))
+			if (value_equal(value, &n->value))
 				return true;
 		return false;
 	}
 	if (where->kind == VALUE_STR)
-		return v->kind == VALUE_STR && memmem(where->text, where->len, v->text, v->len);
+		return value->kind == VALUE_STR &&
+		       memmem(where->text, where->len, value->text, value->len);
 	if (where->kind != VALUE_JSON)
 		return false;
 	if (json_is_array(where->json))
-		return is_in_array(v, where->json);
-	return v->kind == VALUE_STR && json_object_getn(where->json, v->text, v->len);
+		return is_in_array(value, where->json);
+	return value->kind == VALUE_STR && json_object_getn(where->json, value->text, value->len);
 }
 
 static bool holds(enum compare_op op, const struct value *a, const struct value *b)
@@ -209,16 +210,16 @@ static bool holds(enum compare_op op, const struct value *a, const struct value 
 			     : order >= 0;
 }
 
-bool value_truth(const struct value *v)
+bool value_truth(const struct value *value)
 {
-	switch (v->kind) {
+	switch (value->kind) {
 	case VALUE_NULL: return false;
-	case VALUE_BOOL: return v->boolean;
-	case VALUE_INT: return v->integer != 0;
-	case VALUE_FLOAT: return v->number > 0 || v->number < 0;
-	case VALUE_STR: return v->len > 0;
-	case VALUE_JSON: return json_array_size(v->json) + json_object_size(v->json) > 0;
-	case VALUE_LIST: return v->items->count > 0;
+	case VALUE_BOOL: return value->boolean;
+	case VALUE_INT: return value->integer != 0;
+	case VALUE_FLOAT: return value->number > 0 || value->number < 0;
+	case VALUE_STR: return value->len > 0;
+	case VALUE_JSON: return json_array_size(value->json) + json_object_size(value->json) > 0;
+	case VALUE_LIST: return value->items->count > 0;
 	}
 	return false;
 }
@@ -230,10 +231,10 @@ static struct value boolean(bool b)
 
 /* Stops at the first operand that decides. */
 static int eval_joined(
-	const struct node *n, const json_t *blackboard, struct value *out, struct err *e)
+	const struct node *node, const json_t *blackboard, struct value *out, struct err *e)
 {
-	bool deciding = n->kind == NODE_OR;
-	for (const struct node *child = n->first; child; child = child->next) {
+	bool deciding = node->kind == NODE_OR;
+	for (const struct node *child = node->first; child; child = child->next) {
 		struct value v;
 		if (node_eval(child, blackboard, &v, e))
 			return -1;
@@ -247,12 +248,12 @@ static int eval_joined(
 }
 
 static int eval_compare(
-	const struct node *n, const json_t *blackboard, struct value *out, struct err *e)
+	const struct node *node, const json_t *blackboard, struct value *out, struct err *e)
 {
 	struct value left, right;
-	if (node_eval(n->first, blackboard, &left, e))
+	if (node_eval(node->first, blackboard, &left, e))
 		return -1;
-	for (const struct node *child = n->first->next; child; child = child->next) {
+	for (const struct node *child = node->first->next; child; child = child->next) {
 		if (node_eval(child, blackboard, &right, e))
 			return -1;
 		if (!holds(child->op, &left, &right)) {
@@ -266,10 +267,10 @@ static int eval_compare(
 }
 
 static int eval_len(
-	const struct node *n, const json_t *blackboard, struct value *out, struct err *e)
+	const struct node *node, const json_t *blackboard, struct value *out, struct err *e)
 {
 	struct value v;
-	if (node_eval(n->first, blackboard, &v, e))
+	if (node_eval(node->first, blackboard, &v, e))
 		return -1;
 	out->kind = VALUE_INT;
 	switch (v.kind) {
@@ -281,67 +282,68 @@ static int eval_len(
 	case VALUE_INT:
 	case VALUE_FLOAT: break;
 	}
-	const char *path = n->first->kind == NODE_REF ? n->first->ref->path : "its operand";
+	const char *path = node->first->kind == NODE_REF ? node->first->ref->path : "its operand";
 	return err_set(
 		e, "len() was asked of \"%s\", which is neither text, list nor object", path);
 }
 
-static void negate(struct value *v)
+static void negate(struct value *value)
 {
-	if (v->kind == VALUE_FLOAT) {
-		v->number = -v->number;
-	} else if (v->integer == INT64_MIN) {
+	if (value->kind == VALUE_FLOAT) {
+		value->number = -value->number;
+	} else if (value->integer == INT64_MIN) {
 		/* 2^63 is no int64, but a double holds it exactly and comparisons stay exact. */
-		v->kind = VALUE_FLOAT;
-		v->number = 0x1p63;
+		value->kind = VALUE_FLOAT;
+		value->number = 0x1p63;
 	} else {
-		v->integer = -v->integer;
+		value->integer = -value->integer;
 	}
 }
 
-static struct value eval_has(const struct ref *r, const json_t *blackboard)
+static struct value eval_has(const struct ref *ref, const json_t *blackboard)
 {
 	struct err ignored = ERR_NONE;
-	return boolean(ref_find(r, blackboard, NULL, &ignored) != NULL);
+	return boolean(ref_find(ref, blackboard, NULL, &ignored) != NULL);
 }
 
-int node_eval(const struct node *n, const json_t *blackboard, struct value *out, struct err *e)
+int node_eval(const struct node *node, const json_t *blackboard, struct value *out, struct err *e)
 {
 	const json_t *found;
-	switch (n->kind) {
+	switch (node->kind) {
 	case NODE_OR:
-	case NODE_AND: return eval_joined(n, blackboard, out, e);
+	case NODE_AND: return eval_joined(node, blackboard, out, e);
 	case NODE_NOT:
-		if (node_eval(n->first, blackboard, out, e))
+		if (node_eval(node->first, blackboard, out, e))
 			return -1;
 		*out = boolean(!value_truth(out));
 		return 0;
-	case NODE_COMPARE: return eval_compare(n, blackboard, out, e);
+	case NODE_COMPARE: return eval_compare(node, blackboard, out, e);
 	case NODE_NEGATE:
 	case NODE_PLUS:
-		if (node_eval(n->first, blackboard, out, e))
+		if (node_eval(node->first, blackboard, out, e))
 			return -1;
-		if (n->kind == NODE_NEGATE)
+		if (node->kind == NODE_NEGATE)
 			negate(out);
 		return 0;
-	case NODE_LEN: return eval_len(n, blackboard, out, e);
-	case NODE_HAS: *out = eval_has(n->ref, blackboard); return 0;
+	case NODE_LEN: return eval_len(node, blackboard, out, e);
+	case NODE_HAS: *out = eval_has(node->ref, blackboard); return 0;
 	case NODE_REF:
-		found = ref_find(n->ref, blackboard, NULL, e);
+		found = ref_find(node->ref, blackboard, NULL, e);
 		if (!found)
 			return -1;
 		*out = value_of_json(found);
 		return 0;
-	case NODE_LITERAL: *out = n->value; return 0;
-	case NODE_LIST: *out = (struct value){.kind = VALUE_LIST, .items = n}; return 0;
+	case NODE_LITERAL: *out = node->value; return 0;
+	case NODE_LIST: *out = (struct value){.kind = VALUE_LIST, .items = node}; return 0;
 	}
 	return err_set(e, "a condition holds a node of unknown kind");
 }
 
-int predicate_eval(const struct predicate *p, const json_t *blackboard, bool *out, struct err *e)
+int predicate_eval(
+	const struct predicate *predicate, const json_t *blackboard, bool *out, struct err *e)
 {
 	struct value v;
-	if (node_eval(p->root, blackboard, &v, e))
+	if (node_eval(predicate->root, blackboard, &v, e))
 		return -1;
 	*out = value_truth(&v);
 	return 0;

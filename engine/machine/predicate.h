@@ -17,7 +17,8 @@ struct predicate;
 const struct predicate *predicate_compile(const struct scope *scope, const struct site *site);
 /* -1: a missing optional field was read without has(), or a json number, boolean or null was asked
  * for its length; the message names it. */
-int predicate_eval(const struct predicate *p, const json_t *blackboard, bool *out, struct err *e);
+int predicate_eval(
+	const struct predicate *predicate, const json_t *blackboard, bool *out, struct err *e);
 /* Whether `==` holds between two values: 1 and 1.0 are the same. */
 bool predicate_equal(const json_t *a, const json_t *b);
 #endif

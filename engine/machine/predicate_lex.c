@@ -3,18 +3,18 @@
 #include <stdarg.h>
 #include <string.h>
 
-struct finding *predicate_fail(
-	struct predicate_lexer *l, enum rule rule, size_t at, size_t len, const char *format, ...)
+struct finding *predicate_fail(struct predicate_lexer *lexer, enum rule rule, size_t at, size_t len,
+	const char *format, ...)
 {
-	if (l->failed)
+	if (lexer->failed)
 		return NULL;
-	l->failed = true;
+	lexer->failed = true;
 	char text[512];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	return site_report_at(l->site, rule, at, len, "%s", text);
+	return site_report_at(lexer->site, rule, at, len, "%s", text);
 }
 
 static int hex_digits(const char *text, size_t count, uint32_t *out)
@@ -34,10 +34,10 @@ static int hex_digits(const char *text, size_t count, uint32_t *out)
 }
 
 /* One escape at text[at] == '\\'. Returns its length; 0: reported. */
-static size_t read_escape(struct predicate_lexer *l, size_t at, char **out)
+static size_t read_escape(struct predicate_lexer *lexer, size_t at, char **out)
 {
 	static const char plain[] = "\\'\"ntr", means[] = "\\'\"\n\t\r";
-	char c = at + 1 < l->len ? l->text[at + 1] : 0;
+	char c = at + 1 < lexer->len ? lexer->text[at + 1] : 0;
 	const char *known = c ? strchr(plain, c) : NULL;
 	if (known) {
 		*(*out)++ = means[known - plain];
@@ -45,14 +45,16 @@ static size_t read_escape(struct predicate_lexer *l, size_t at, char **out)
 	}
 	size_t digits = c == 'x' ? 2 : c == 'u' ? 4 : 0;
 	uint32_t code;
-	if (!digits || at + 2 + digits > l->len || hex_digits(l->text + at + 2, digits, &code)) {
-		struct finding *f =
-			predicate_fail(l, RULE_PREDICATE_SYNTAX, at, 2, "this escape is not known");
-		site_help(l->site, f, "the escapes are \\\\ \\' \\\" \\n \\t \\r \\xHH \\uHHHH");
+	if (!digits || at + 2 + digits > lexer->len ||
+		hex_digits(lexer->text + at + 2, digits, &code)) {
+		struct finding *f = predicate_fail(
+			lexer, RULE_PREDICATE_SYNTAX, at, 2, "this escape is not known");
+		site_help(
+			lexer->site, f, "the escapes are \\\\ \\' \\\" \\n \\t \\r \\xHH \\uHHHH");
 		return 0;
 	}
 	if (!code || (code >= 0xd800 && code <= 0xdfff)) {
-		predicate_fail(l, RULE_PREDICATE_SYNTAX, at, 2 + digits,
+		predicate_fail(lexer, RULE_PREDICATE_SYNTAX, at, 2 + digits,
 			code ? "half a surrogate pair is not a character; write the character "
 			       "itself"
 			     : "a string cannot hold the character NUL");
@@ -62,42 +64,42 @@ static size_t read_escape(struct predicate_lexer *l, size_t at, char **out)
 	return 2 + digits;
 }
 
-static struct token read_string(struct predicate_lexer *l)
+static struct token read_string(struct predicate_lexer *lexer)
 {
-	size_t start = l->next, i = start + 1;
-	char quote = l->text[start];
+	size_t start = lexer->next, i = start + 1;
+	char quote = lexer->text[start];
 	/* No escape is shorter than what it stands for. */
-	char *text = arena_alloc(l->scope->arena, l->len - start + 1), *out = text;
-	while (i < l->len && l->text[i] != quote) {
+	char *text = arena_alloc(lexer->scope->arena, lexer->len - start + 1), *out = text;
+	while (i < lexer->len && lexer->text[i] != quote) {
 		size_t step = 1;
-		if (l->text[i] == '\\')
-			step = read_escape(l, i, &out);
+		if (lexer->text[i] == '\\')
+			step = read_escape(lexer, i, &out);
 		else
-			*out++ = l->text[i];
+			*out++ = lexer->text[i];
 		if (!step)
 			return (struct token){.kind = TOKEN_BAD};
 		i += step;
 	}
-	if (i >= l->len) {
+	if (i >= lexer->len) {
 		struct finding *f = predicate_fail(
-			l, RULE_PREDICATE_SYNTAX, start, 1, "this string is never closed");
-		if (site_ends_at_comment(l->site))
-			site_help(l->site, f,
+			lexer, RULE_PREDICATE_SYNTAX, start, 1, "this string is never closed");
+		if (site_ends_at_comment(lexer->site))
+			site_help(lexer->site, f,
 				"in YAML a comment begins at \" #\": put the whole condition in "
 				"quotes");
 		return (struct token){.kind = TOKEN_BAD};
 	}
-	l->next = i + 1;
-	struct token t = {.kind = TOKEN_STRING, .at = start, .len = l->next - start};
+	lexer->next = i + 1;
+	struct token t = {.kind = TOKEN_STRING, .at = start, .len = lexer->next - start};
 	t.value.kind = VALUE_STR;
 	t.value.len = (size_t)(out - text);
 	t.value.text = text;
 	return t;
 }
 
-static size_t digits_from(const struct predicate_lexer *l, size_t i)
+static size_t digits_from(const struct predicate_lexer *lexer, size_t i)
 {
-	while (i < l->len && l->text[i] >= '0' && l->text[i] <= '9')
+	while (i < lexer->len && lexer->text[i] >= '0' && lexer->text[i] <= '9')
 		i++;
 	return i;
 }
@@ -109,30 +111,30 @@ static bool name_char(char c)
 }
 
 /* digits [. digits] [e [sign] digits]; the value is read where a sign in front is known. */
-static struct token read_number(struct predicate_lexer *l)
+static struct token read_number(struct predicate_lexer *lexer)
 {
-	size_t start = l->next, i = digits_from(l, start), end = i;
-	if (i < l->len && l->text[i] == '.')
-		i = digits_from(l, end + 1) > end + 1 ? digits_from(l, end + 1) : end;
+	size_t start = lexer->next, i = digits_from(lexer, start), end = i;
+	if (i < lexer->len && lexer->text[i] == '.')
+		i = digits_from(lexer, end + 1) > end + 1 ? digits_from(lexer, end + 1) : end;
 	end = i;
-	if (i < l->len && (l->text[i] == 'e' || l->text[i] == 'E')) {
-		size_t sign = i + 1 < l->len && strchr("+-", l->text[i + 1]) ? 1 : 0;
-		size_t last = digits_from(l, i + 1 + sign);
+	if (i < lexer->len && (lexer->text[i] == 'e' || lexer->text[i] == 'E')) {
+		size_t sign = i + 1 < lexer->len && strchr("+-", lexer->text[i + 1]) ? 1 : 0;
+		size_t last = digits_from(lexer, i + 1 + sign);
 		end = last > i + 1 + sign ? last : i;
 	}
-	if (end < l->len && name_char(l->text[end])) {
-		while (end < l->len && name_char(l->text[end]))
+	if (end < lexer->len && name_char(lexer->text[end])) {
+		while (end < lexer->len && name_char(lexer->text[end]))
 			end++;
-		predicate_fail(l, RULE_PREDICATE_SYNTAX, start, end - start,
+		predicate_fail(lexer, RULE_PREDICATE_SYNTAX, start, end - start,
 			"\"%.*s\" is not a number", (int)(end - start > 40 ? 40 : end - start),
-			l->text + start);
+			lexer->text + start);
 		return (struct token){.kind = TOKEN_BAD};
 	}
-	l->next = end;
+	lexer->next = end;
 	return (struct token){.kind = TOKEN_NUMBER, .at = start, .len = end - start};
 }
 
-static struct token read_sign(struct predicate_lexer *l)
+static struct token read_sign(struct predicate_lexer *lexer)
 {
 	/* Longest first. Signs that mean nothing here are read too, so that the parser can say what
 	 * to write instead. */
@@ -140,36 +142,37 @@ static struct token read_sign(struct predicate_lexer *l)
 		"=~", "==", "!=", "<=", ">=", "=>", "=<", "<>", "{{", "}}", "<", ">", "=", "+", "-",
 		"*", "/", "%", "&", "|", "^", "~", "!", "?", ":", ";", "(", ")", "[", "]", "{", "}",
 		",", ".", "@", "$"};
-	size_t left = l->len - l->next;
+	size_t left = lexer->len - lexer->next;
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++) {
 		size_t len = strlen(signs[i]);
-		if (len > left || memcmp(l->text + l->next, signs[i], len) != 0)
+		if (len > left || memcmp(lexer->text + lexer->next, signs[i], len) != 0)
 			continue;
-		struct token t = {.kind = TOKEN_SIGN, .at = l->next, .len = len};
-		l->next += len;
+		struct token t = {.kind = TOKEN_SIGN, .at = lexer->next, .len = len};
+		lexer->next += len;
 		return t;
 	}
-	size_t len = utf8_step(l->text + l->next, left, NULL);
-	predicate_fail(l, RULE_PREDICATE_SYNTAX, l->next, len, "\"%.*s\" means nothing here",
-		(int)len, l->text + l->next);
+	size_t len = utf8_step(lexer->text + lexer->next, left, NULL);
+	predicate_fail(lexer, RULE_PREDICATE_SYNTAX, lexer->next, len,
+		"\"%.*s\" means nothing here", (int)len, lexer->text + lexer->next);
 	return (struct token){.kind = TOKEN_BAD};
 }
 
-struct token predicate_token(struct predicate_lexer *l)
+struct token predicate_token(struct predicate_lexer *lexer)
 {
-	while (l->next < l->len && l->text[l->next] && strchr(" \t\n\r", l->text[l->next]))
-		l->next++;
-	if (l->next >= l->len)
-		return (struct token){.kind = TOKEN_END, .at = l->len};
-	char c = l->text[l->next];
+	while (lexer->next < lexer->len && lexer->text[lexer->next] &&
+		strchr(" \t\n\r", lexer->text[lexer->next]))
+		lexer->next++;
+	if (lexer->next >= lexer->len)
+		return (struct token){.kind = TOKEN_END, .at = lexer->len};
+	char c = lexer->text[lexer->next];
 	if (c == '"' || c == '\'')
-		return read_string(l);
+		return read_string(lexer);
 	if (c >= '0' && c <= '9')
-		return read_number(l);
-	size_t span = ref_span(l->text, l->next, l->len);
+		return read_number(lexer);
+	size_t span = ref_span(lexer->text, lexer->next, lexer->len);
 	if (!span)
-		return read_sign(l);
-	struct token t = {.kind = TOKEN_NAME, .at = l->next, .len = span};
-	l->next += span;
+		return read_sign(lexer);
+	struct token t = {.kind = TOKEN_NAME, .at = lexer->next, .len = span};
+	lexer->next += span;
 	return t;
 }

@@ -93,19 +93,19 @@ struct predicate_lexer {
 	bool failed; /* the first problem was reported */
 };
 
-struct token predicate_token(struct predicate_lexer *l);
+struct token predicate_token(struct predicate_lexer *lexer);
 /* Reports the first problem only; the rest of a broken condition is guesswork. */
-struct finding *predicate_fail(struct predicate_lexer *l, enum rule rule, size_t at, size_t len,
+struct finding *predicate_fail(struct predicate_lexer *lexer, enum rule rule, size_t at, size_t len,
 	const char *format, ...) PRINTF(5, 6);
 /* NULL: reported. */
-struct node *predicate_parse(struct predicate_lexer *l);
+struct node *predicate_parse(struct predicate_lexer *lexer);
 /* Sets the types and reports every contradiction once. -1: at least one error. */
 int predicate_type(struct node *root, const struct site *site);
 
 /* <0, 0, >0 without rounding, whatever mix of ints and floats. */
 int number_compare(const struct value *a, const struct value *b);
 bool value_equal(const struct value *a, const struct value *b);
-bool value_truth(const struct value *v);
+bool value_truth(const struct value *value);
 /* -1: a missing field. */
-int node_eval(const struct node *n, const json_t *blackboard, struct value *out, struct err *e);
+int node_eval(const struct node *node, const json_t *blackboard, struct value *out, struct err *e);
 #endif

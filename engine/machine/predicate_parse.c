@@ -8,48 +8,48 @@ struct parser {
 	int depth;
 };
 
-static struct node *parse_or(struct parser *p);
-static struct node *parse_sum(struct parser *p);
+static struct node *parse_or(struct parser *parser);
+static struct node *parse_sum(struct parser *parser);
 
-static void advance(struct parser *p)
+static void advance(struct parser *parser)
 {
-	p->token = predicate_token(p->l);
+	parser->token = predicate_token(parser->l);
 }
 
-static bool token_is(const struct parser *p, enum token_kind kind, const char *text)
+static bool token_is(const struct parser *parser, enum token_kind kind, const char *text)
 {
-	const struct token *t = &p->token;
+	const struct token *t = &parser->token;
 	return t->kind == kind && t->len == strlen(text) &&
-	       memcmp(p->l->text + t->at, text, t->len) == 0;
+	       memcmp(parser->l->text + t->at, text, t->len) == 0;
 }
 
-static bool word(const struct parser *p, const char *text)
+static bool word(const struct parser *parser, const char *text)
 {
-	return token_is(p, TOKEN_NAME, text);
+	return token_is(parser, TOKEN_NAME, text);
 }
 
-static bool sign(const struct parser *p, const char *text)
+static bool sign(const struct parser *parser, const char *text)
 {
-	return token_is(p, TOKEN_SIGN, text);
+	return token_is(parser, TOKEN_SIGN, text);
 }
 
-static struct node *new_node(struct parser *p, enum node_kind kind, size_t at)
+static struct node *new_node(struct parser *parser, enum node_kind kind, size_t at)
 {
-	struct node *n = arena_alloc(p->l->scope->arena, sizeof(*n));
+	struct node *n = arena_alloc(parser->l->scope->arena, sizeof(*n));
 	n->kind = kind;
 	n->at = (uint32_t)at;
 	return n;
 }
 
-static struct node *close_node(struct node *n, size_t end)
+static struct node *close_node(struct node *node, size_t end)
 {
-	n->len = (uint32_t)(end - n->at);
-	return n;
+	node->len = (uint32_t)(end - node->at);
+	return node;
 }
 
-static size_t end_of(const struct node *n)
+static size_t end_of(const struct node *node)
 {
-	return (size_t)n->at + n->len;
+	return (size_t)node->at + node->len;
 }
 
 /* What authors of other languages write, and what to write here. */
@@ -94,22 +94,22 @@ static const struct {
 	{"=~", RULE_PREDICATE_SYNTAX, "there are no patterns; let a tool match"},
 };
 
-static void arithmetic(struct parser *p)
+static void arithmetic(struct parser *parser)
 {
-	struct finding *f = predicate_fail(p->l, RULE_PREDICATE_ARITHMETIC, p->token.at,
-		p->token.len, "conditions have no arithmetic, so `%.*s` is refused",
-		(int)p->token.len, p->l->text + p->token.at);
-	site_help(p->l->site, f, "compute the value in a tool and capture the result");
+	struct finding *f = predicate_fail(parser->l, RULE_PREDICATE_ARITHMETIC, parser->token.at,
+		parser->token.len, "conditions have no arithmetic, so `%.*s` is refused",
+		(int)parser->token.len, parser->l->text + parser->token.at);
+	site_help(parser->l->site, f, "compute the value in a tool and capture the result");
 }
 
 /* The token at hand does not fit. `wanted`: what would. */
-static struct node *unexpected(struct parser *p, const char *wanted)
+static struct node *unexpected(struct parser *parser, const char *wanted)
 {
-	const struct token *t = &p->token;
-	const char *text = p->l->text + t->at;
+	const struct token *t = &parser->token;
+	const char *text = parser->l->text + t->at;
 	int shown = t->len > 60 ? 60 : (int)t->len;
 	if (t->kind == TOKEN_END) {
-		predicate_fail(p->l, RULE_PREDICATE_SYNTAX, t->at, 0,
+		predicate_fail(parser->l, RULE_PREDICATE_SYNTAX, t->at, 0,
 			"the condition ends where %s should follow", wanted);
 		return NULL;
 	}
@@ -117,51 +117,52 @@ static struct node *unexpected(struct parser *p, const char *wanted)
 		if (strlen(foreign[i].text) != t->len || memcmp(foreign[i].text, text, t->len) != 0)
 			continue;
 		if (foreign[i].rule == RULE_PREDICATE_ARITHMETIC) {
-			arithmetic(p);
+			arithmetic(parser);
 			return NULL;
 		}
-		struct finding *f = predicate_fail(p->l, foreign[i].rule, t->at, t->len,
+		struct finding *f = predicate_fail(parser->l, foreign[i].rule, t->at, t->len,
 			"`%.*s` is not an operator of conditions", shown, text);
-		site_help(p->l->site, f, "%s", foreign[i].help);
+		site_help(parser->l->site, f, "%s", foreign[i].help);
 		return NULL;
 	}
-	predicate_fail(p->l, RULE_PREDICATE_SYNTAX, t->at, t->len, "expected %s, found %.*s",
+	predicate_fail(parser->l, RULE_PREDICATE_SYNTAX, t->at, t->len, "expected %s, found %.*s",
 		wanted, shown, text);
 	return NULL;
 }
 
-static int deeper(struct parser *p)
+static int deeper(struct parser *parser)
 {
-	if (++p->depth <= PREDICATE_DEPTH_MAX)
+	if (++parser->depth <= PREDICATE_DEPTH_MAX)
 		return 0;
-	struct finding *f = predicate_fail(p->l, RULE_PREDICATE_LIMIT, p->token.at, p->token.len,
-		"the condition nests deeper than %d levels", PREDICATE_DEPTH_MAX);
-	site_help(p->l->site, f, "split it into several clauses or branch states");
+	struct finding *f =
+		predicate_fail(parser->l, RULE_PREDICATE_LIMIT, parser->token.at, parser->token.len,
+			"the condition nests deeper than %d levels", PREDICATE_DEPTH_MAX);
+	site_help(parser->l->site, f, "split it into several clauses or branch states");
 	return -1;
 }
 
-static int expect(struct parser *p, const char *text)
+static int expect(struct parser *parser, const char *text)
 {
-	if (!sign(p, text)) {
+	if (!sign(parser, text)) {
 		char wanted[] = "`?`";
 		wanted[1] = text[0];
-		unexpected(p, wanted);
+		unexpected(parser, wanted);
 		return -1;
 	}
-	advance(p);
+	advance(parser);
 	return 0;
 }
 
 /* The number token, with a minus in front of it or not. */
-static int read_number(struct parser *p, bool negative, struct value *out)
+static int read_number(struct parser *parser, bool negative, struct value *out)
 {
 	char text[64];
-	size_t len = p->token.len;
-	const char *digits = p->l->text + p->token.at;
+	size_t len = parser->token.len;
+	const char *digits = parser->l->text + parser->token.at;
 	bool whole =
 		!memchr(digits, '.', len) && !memchr(digits, 'e', len) && !memchr(digits, 'E', len);
 	if (len > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
-		predicate_fail(p->l, RULE_PREDICATE_SYNTAX, p->token.at, len,
+		predicate_fail(parser->l, RULE_PREDICATE_SYNTAX, parser->token.at, len,
 			"numbers have no leading zeros");
 		return -1;
 	}
@@ -175,24 +176,24 @@ static int read_number(struct parser *p, bool negative, struct value *out)
 		  : whole             ? num_int(from, from_len, &out->integer)
 				      : num_float(from, from_len, &out->number);
 	if (bad)
-		predicate_fail(p->l, RULE_PREDICATE_LIMIT, p->token.at, len, "%s",
+		predicate_fail(parser->l, RULE_PREDICATE_LIMIT, parser->token.at, len, "%s",
 			whole ? "this integer does not fit into 64 bits"
 			      : "this float is too large or too long");
 	return bad;
 }
 
-static struct node *number_node(struct parser *p, size_t at, bool negative)
+static struct node *number_node(struct parser *parser, size_t at, bool negative)
 {
-	struct node *n = new_node(p, NODE_LITERAL, at);
-	if (read_number(p, negative, &n->value))
+	struct node *n = new_node(parser, NODE_LITERAL, at);
+	if (read_number(parser, negative, &n->value))
 		return NULL;
-	close_node(n, p->token.at + p->token.len);
-	advance(p);
+	close_node(n, parser->token.at + parser->token.len);
+	advance(parser);
 	return n;
 }
 
 /* The constants true, false and null in both spellings. */
-static bool constant_word(const struct parser *p, struct value *out)
+static bool constant_word(const struct parser *parser, struct value *out)
 {
 	static const struct {
 		const char *text;
@@ -206,7 +207,7 @@ static bool constant_word(const struct parser *p, struct value *out)
 		{"None", {.kind = VALUE_NULL}},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(table); i++)
-		if (word(p, table[i].text)) {
+		if (word(parser, table[i].text)) {
 			*out = table[i].value;
 			return true;
 		}
@@ -232,203 +233,207 @@ static struct node *finish(struct node *parent)
 }
 
 /* Items after the first; the closing bracket is `closing`. */
-static struct node *parse_items(struct parser *p, struct node *list, const char *closing)
+static struct node *parse_items(struct parser *parser, struct node *list, const char *closing)
 {
-	while (sign(p, ",")) {
-		advance(p);
-		if (sign(p, closing))
+	while (sign(parser, ",")) {
+		advance(parser);
+		if (sign(parser, closing))
 			break;
-		struct node *item = parse_sum(p);
+		struct node *item = parse_sum(parser);
 		if (!item)
 			return NULL;
 		append(list, item);
 	}
 	for (const struct node *n = list->first; n; n = n->next)
 		if (n->kind != NODE_LITERAL) {
-			predicate_fail(p->l, RULE_PREDICATE_SYNTAX, n->at, n->len,
+			predicate_fail(parser->l, RULE_PREDICATE_SYNTAX, n->at, n->len,
 				"a list in a condition holds literals only");
 			return NULL;
 		}
-	size_t end = p->token.at + p->token.len;
-	if (expect(p, closing))
+	size_t end = parser->token.at + parser->token.len;
+	if (expect(parser, closing))
 		return NULL;
 	return close_node(finish(list), end);
 }
 
-static struct node *parse_list(struct parser *p)
+static struct node *parse_list(struct parser *parser)
 {
-	struct node *list = new_node(p, NODE_LIST, p->token.at);
-	advance(p);
-	size_t end = p->token.at + p->token.len;
-	if (sign(p, "]")) {
-		advance(p);
+	struct node *list = new_node(parser, NODE_LIST, parser->token.at);
+	advance(parser);
+	size_t end = parser->token.at + parser->token.len;
+	if (sign(parser, "]")) {
+		advance(parser);
 		return close_node(list, end);
 	}
-	struct node *item = parse_sum(p);
+	struct node *item = parse_sum(parser);
 	if (!item)
 		return NULL;
 	append(list, item);
-	return parse_items(p, list, "]");
+	return parse_items(parser, list, "]");
 }
 
-static struct node *parse_brackets(struct parser *p)
+static struct node *parse_brackets(struct parser *parser)
 {
-	size_t at = p->token.at;
-	advance(p);
-	struct node *inner = parse_or(p);
+	size_t at = parser->token.at;
+	advance(parser);
+	struct node *inner = parse_or(parser);
 	if (!inner)
 		return NULL;
-	if (sign(p, ",")) {
-		struct node *list = new_node(p, NODE_LIST, at);
+	if (sign(parser, ",")) {
+		struct node *list = new_node(parser, NODE_LIST, at);
 		append(list, inner);
-		return parse_items(p, list, ")");
+		return parse_items(parser, list, ")");
 	}
-	return expect(p, ")") ? NULL : inner;
+	return expect(parser, ")") ? NULL : inner;
 }
 
-static struct node *call_refused(struct parser *p, const struct token *name)
+static struct node *call_refused(struct parser *parser, const struct token *name)
 {
-	struct finding *f = predicate_fail(p->l, RULE_PREDICATE_CALL, name->at, name->len,
+	struct finding *f = predicate_fail(parser->l, RULE_PREDICATE_CALL, name->at, name->len,
 		"`%.*s()` cannot be called; conditions know only len() and has()",
-		(int)(name->len > 60 ? 60 : name->len), p->l->text + name->at);
-	site_help(p->l->site, f, "compute the value in a tool and capture the result");
+		(int)(name->len > 60 ? 60 : name->len), parser->l->text + name->at);
+	site_help(parser->l->site, f, "compute the value in a tool and capture the result");
 	return NULL;
 }
 
 /* A name that nothing is like, alone, was most likely meant as a text, unless it is a shouted word
  * of the language. */
-static void help_unquoted(struct parser *p, const struct token *name)
+static void help_unquoted(struct parser *parser, const struct token *name)
 {
-	struct findings *all = p->l->site->findings;
+	struct findings *all = parser->l->site->findings;
 	struct finding *f = all->count ? &all->items[all->count - 1] : NULL;
 	if (!f || f->rule != RULE_UNKNOWN_VARIABLE || f->help || name->len >= 60)
 		return;
 	static const char *const words[] = {"not", "true", "false", "null"};
-	const char *text = p->l->text + name->at;
+	const char *text = parser->l->text + name->at;
 	for (size_t i = 0; i < ARRAY_LEN(words) && !f->help; i++)
 		if (strlen(words[i]) == name->len && !strncasecmp(text, words[i], name->len))
-			site_help(p->l->site, f, "write `%s`", words[i]);
+			site_help(parser->l->site, f, "write `%s`", words[i]);
 	if (!f->help)
-		site_help(p->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len, text);
+		site_help(
+			parser->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len, text);
 }
 
-static struct node *ref_node(struct parser *p, const struct token *name, enum node_kind kind)
+static struct node *ref_node(struct parser *parser, const struct token *name, enum node_kind kind)
 {
-	struct node *n = new_node(p, kind, name->at);
-	if (!p->l->failed)
-		n->ref = ref_compile(p->l->scope, p->l->site, name->at, name->len);
-	if (!p->l->failed && !n->ref)
-		help_unquoted(p, name);
-	p->l->failed |= !n->ref;
+	struct node *n = new_node(parser, kind, name->at);
+	if (!parser->l->failed)
+		n->ref = ref_compile(parser->l->scope, parser->l->site, name->at, name->len);
+	if (!parser->l->failed && !n->ref)
+		help_unquoted(parser, name);
+	parser->l->failed |= !n->ref;
 	return n->ref ? close_node(n, name->at + name->len) : NULL;
 }
 
-static struct node *parse_has(struct parser *p, size_t at)
+static struct node *parse_has(struct parser *parser, size_t at)
 {
-	advance(p);
-	struct token name = p->token;
+	advance(parser);
+	struct token name = parser->token;
 	if (name.kind != TOKEN_NAME)
-		return unexpected(p, "a name such as verdict.label");
-	advance(p);
-	struct node *n = sign(p, ")") ? ref_node(p, &name, NODE_HAS) : NULL;
+		return unexpected(parser, "a name such as verdict.label");
+	advance(parser);
+	struct node *n = sign(parser, ")") ? ref_node(parser, &name, NODE_HAS) : NULL;
 	if (!n)
-		return p->l->failed ? NULL : unexpected(p, "`)` behind the one name of has()");
+		return parser->l->failed ? NULL
+					 : unexpected(parser, "`)` behind the one name of has()");
 	n->at = (uint32_t)at;
-	close_node(n, p->token.at + p->token.len);
-	advance(p);
+	close_node(n, parser->token.at + parser->token.len);
+	advance(parser);
 	return n;
 }
 
-static struct node *parse_len(struct parser *p, size_t at)
+static struct node *parse_len(struct parser *parser, size_t at)
 {
-	advance(p);
-	struct node *n = new_node(p, NODE_LEN, at), *inner = parse_or(p);
+	advance(parser);
+	struct node *n = new_node(parser, NODE_LEN, at), *inner = parse_or(parser);
 	if (!inner)
 		return NULL;
 	append(n, inner);
-	size_t end = p->token.at + p->token.len;
-	if (expect(p, ")"))
+	size_t end = parser->token.at + parser->token.len;
+	if (expect(parser, ")"))
 		return NULL;
 	return close_node(finish(n), end);
 }
 
-static struct node *parse_name(struct parser *p)
+static struct node *parse_name(struct parser *parser)
 {
 	static const char *const words[] = {"and", "or", "not", "in"};
-	struct token name = p->token;
+	struct token name = parser->token;
 	struct value constant = {0};
-	bool is_constant = constant_word(p, &constant);
-	bool is_len = word(p, "len"), is_has = word(p, "has");
+	bool is_constant = constant_word(parser, &constant);
+	bool is_len = word(parser, "len"), is_has = word(parser, "has");
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
-		if (word(p, words[i]))
-			return unexpected(p, "a value");
-	advance(p);
+		if (word(parser, words[i]))
+			return unexpected(parser, "a value");
+	advance(parser);
 	if (is_constant) {
-		struct node *n = new_node(p, NODE_LITERAL, name.at);
+		struct node *n = new_node(parser, NODE_LITERAL, name.at);
 		n->value = constant;
 		return close_node(n, name.at + name.len);
 	}
-	if (sign(p, "("))
-		return is_len   ? parse_len(p, name.at)
-		       : is_has ? parse_has(p, name.at)
-				: call_refused(p, &name);
+	if (sign(parser, "("))
+		return is_len   ? parse_len(parser, name.at)
+		       : is_has ? parse_has(parser, name.at)
+				: call_refused(parser, &name);
 	if (is_len || is_has)
-		return unexpected(p, is_len ? "`(` behind len" : "`(` behind has");
-	return ref_node(p, &name, NODE_REF);
+		return unexpected(parser, is_len ? "`(` behind len" : "`(` behind has");
+	return ref_node(parser, &name, NODE_REF);
 }
 
-static struct node *parse_atom(struct parser *p)
+static struct node *parse_atom(struct parser *parser)
 {
-	if (p->token.kind == TOKEN_NAME)
-		return parse_name(p);
-	if (p->token.kind == TOKEN_NUMBER)
-		return number_node(p, p->token.at, false);
-	if (p->token.kind == TOKEN_STRING) {
-		struct node *n = new_node(p, NODE_LITERAL, p->token.at);
-		n->value = p->token.value;
-		close_node(n, p->token.at + p->token.len);
-		advance(p);
+	if (parser->token.kind == TOKEN_NAME)
+		return parse_name(parser);
+	if (parser->token.kind == TOKEN_NUMBER)
+		return number_node(parser, parser->token.at, false);
+	if (parser->token.kind == TOKEN_STRING) {
+		struct node *n = new_node(parser, NODE_LITERAL, parser->token.at);
+		n->value = parser->token.value;
+		close_node(n, parser->token.at + parser->token.len);
+		advance(parser);
 		return n;
 	}
-	if (sign(p, "["))
-		return parse_list(p);
-	if (sign(p, "("))
-		return parse_brackets(p);
-	return unexpected(p, "a value");
+	if (sign(parser, "["))
+		return parse_list(parser);
+	if (sign(parser, "("))
+		return parse_brackets(parser);
+	return unexpected(parser, "a value");
 }
 
-static struct node *parse_signed(struct parser *p)
+static struct node *parse_signed(struct parser *parser)
 {
-	size_t at = p->token.at;
-	bool negative = sign(p, "-");
-	advance(p);
-	if (p->token.kind == TOKEN_NUMBER)
-		return number_node(p, at, negative);
-	struct node *n = new_node(p, negative ? NODE_NEGATE : NODE_PLUS, at), *inner = parse_sum(p);
+	size_t at = parser->token.at;
+	bool negative = sign(parser, "-");
+	advance(parser);
+	if (parser->token.kind == TOKEN_NUMBER)
+		return number_node(parser, at, negative);
+	struct node *n = new_node(parser, negative ? NODE_NEGATE : NODE_PLUS, at),
+		    *inner = parse_sum(parser);
 	if (!inner)
 		return NULL;
 	append(n, inner);
 	return finish(n);
 }
 
-static struct node *parse_sum(struct parser *p)
+static struct node *parse_sum(struct parser *parser)
 {
-	bool is_signed = sign(p, "-") || sign(p, "+");
-	bool holds = is_signed || sign(p, "(") || sign(p, "[") || word(p, "len");
-	if (holds && deeper(p))
+	bool is_signed = sign(parser, "-") || sign(parser, "+");
+	bool holds = is_signed || sign(parser, "(") || sign(parser, "[") || word(parser, "len");
+	if (holds && deeper(parser))
 		return NULL;
-	struct node *n = is_signed ? parse_signed(p) : parse_atom(p);
-	p->depth -= holds;
-	if (!n || !sign(p, "["))
+	struct node *n = is_signed ? parse_signed(parser) : parse_atom(parser);
+	parser->depth -= holds;
+	if (!n || !sign(parser, "["))
 		return n;
-	struct finding *f = predicate_fail(
-		p->l, RULE_PREDICATE_INDEX, p->token.at, 1, "conditions have no indexing");
-	site_help(p->l->site, f, "let a tool put the item into a variable or field of its own");
+	struct finding *f = predicate_fail(parser->l, RULE_PREDICATE_INDEX, parser->token.at, 1,
+		"conditions have no indexing");
+	site_help(
+		parser->l->site, f, "let a tool put the item into a variable or field of its own");
 	return NULL;
 }
 
 /* The comparison operator at hand, taken; false: none. */
-static bool take_compare(struct parser *p, enum compare_op *op)
+static bool take_compare(struct parser *parser, enum compare_op *op)
 {
 	static const char *const signs[] = {[OP_EQ] = "==",
 		[OP_NE] = "!=",
@@ -437,33 +442,33 @@ static bool take_compare(struct parser *p, enum compare_op *op)
 		[OP_GT] = ">",
 		[OP_GE] = ">="};
 	for (enum compare_op i = OP_EQ; i <= OP_GE; i++)
-		if (sign(p, signs[i])) {
+		if (sign(parser, signs[i])) {
 			*op = i;
-			advance(p);
+			advance(parser);
 			return true;
 		}
-	*op = word(p, "not") ? OP_NOT_IN : OP_IN;
+	*op = word(parser, "not") ? OP_NOT_IN : OP_IN;
 	if (*op == OP_NOT_IN)
-		advance(p);
-	else if (!word(p, "in"))
+		advance(parser);
+	else if (!word(parser, "in"))
 		return false;
-	if (word(p, "in"))
-		advance(p);
+	if (word(parser, "in"))
+		advance(parser);
 	else
-		unexpected(p, "`in` behind `not`");
+		unexpected(parser, "`in` behind `not`");
 	return true;
 }
 
-static struct node *parse_compare(struct parser *p)
+static struct node *parse_compare(struct parser *parser)
 {
-	struct node *first = parse_sum(p), *chain = NULL;
+	struct node *first = parse_sum(parser), *chain = NULL;
 	enum compare_op op;
-	while (first && !p->l->failed && take_compare(p, &op)) {
+	while (first && !parser->l->failed && take_compare(parser, &op)) {
 		if (!chain) {
-			chain = new_node(p, NODE_COMPARE, first->at);
+			chain = new_node(parser, NODE_COMPARE, first->at);
 			append(chain, first);
 		}
-		struct node *operand = p->l->failed ? NULL : parse_sum(p);
+		struct node *operand = parser->l->failed ? NULL : parse_sum(parser);
 		if (!operand)
 			return NULL;
 		operand->op = op;
@@ -472,16 +477,16 @@ static struct node *parse_compare(struct parser *p)
 	return chain ? finish(chain) : first;
 }
 
-static struct node *parse_not(struct parser *p)
+static struct node *parse_not(struct parser *parser)
 {
-	if (!word(p, "not"))
-		return parse_compare(p);
-	if (deeper(p))
+	if (!word(parser, "not"))
+		return parse_compare(parser);
+	if (deeper(parser))
 		return NULL;
-	struct node *n = new_node(p, NODE_NOT, p->token.at);
-	advance(p);
-	struct node *inner = parse_not(p);
-	p->depth--;
+	struct node *n = new_node(parser, NODE_NOT, parser->token.at);
+	advance(parser);
+	struct node *inner = parse_not(parser);
+	parser->depth--;
 	if (!inner)
 		return NULL;
 	append(n, inner);
@@ -489,17 +494,17 @@ static struct node *parse_not(struct parser *p)
 }
 
 /* One `below`, or several joined by `joint`. */
-static struct node *parse_joined(struct parser *p, const char *joint, enum node_kind kind,
+static struct node *parse_joined(struct parser *parser, const char *joint, enum node_kind kind,
 	struct node *(*below)(struct parser *))
 {
-	struct node *first = below(p), *joined = NULL;
-	while (first && word(p, joint)) {
+	struct node *first = below(parser), *joined = NULL;
+	while (first && word(parser, joint)) {
 		if (!joined) {
-			joined = new_node(p, kind, first->at);
+			joined = new_node(parser, kind, first->at);
 			append(joined, first);
 		}
-		advance(p);
-		struct node *operand = below(p);
+		advance(parser);
+		struct node *operand = below(parser);
 		if (!operand)
 			return NULL;
 		append(joined, operand);
@@ -507,28 +512,28 @@ static struct node *parse_joined(struct parser *p, const char *joint, enum node_
 	return joined ? finish(joined) : first;
 }
 
-static struct node *parse_and(struct parser *p)
+static struct node *parse_and(struct parser *parser)
 {
-	return parse_joined(p, "and", NODE_AND, parse_not);
+	return parse_joined(parser, "and", NODE_AND, parse_not);
 }
 
-static struct node *parse_or(struct parser *p)
+static struct node *parse_or(struct parser *parser)
 {
-	return parse_joined(p, "or", NODE_OR, parse_and);
+	return parse_joined(parser, "or", NODE_OR, parse_and);
 }
 
-struct node *predicate_parse(struct predicate_lexer *l)
+struct node *predicate_parse(struct predicate_lexer *lexer)
 {
-	struct parser p = {.l = l};
-	if (l->len > PREDICATE_BYTES_MAX) {
-		predicate_fail(l, RULE_PREDICATE_LIMIT, 0, 0,
-			"the condition has %zu bytes, more than the limit of %d", l->len,
+	struct parser p = {.l = lexer};
+	if (lexer->len > PREDICATE_BYTES_MAX) {
+		predicate_fail(lexer, RULE_PREDICATE_LIMIT, 0, 0,
+			"the condition has %zu bytes, more than the limit of %d", lexer->len,
 			PREDICATE_BYTES_MAX);
 		return NULL;
 	}
 	advance(&p);
 	struct node *root = parse_or(&p);
-	if (!root || l->failed)
+	if (!root || lexer->failed)
 		return NULL;
 	return p.token.kind == TOKEN_END ? root : unexpected(&p, "an operator or the end");
 }

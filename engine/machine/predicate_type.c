@@ -15,21 +15,21 @@ static const char *const op_names[] = {[OP_EQ] = "==",
 	[OP_IN] = "in",
 	[OP_NOT_IN] = "not in"};
 
-static const char *name_of(const struct node *n)
+static const char *name_of(const struct node *node)
 {
-	if (n->null)
+	if (node->null)
 		return "null";
-	return n->kind == NODE_LIST ? "a list" : type_name(n->type);
+	return node->kind == NODE_LIST ? "a list" : type_name(node->type);
 }
 
-static bool is_number(const struct node *n)
+static bool is_number(const struct node *node)
 {
-	return !n->null && (n->type.kind == TYPE_INT || n->type.kind == TYPE_FLOAT);
+	return !node->null && (node->type.kind == TYPE_INT || node->type.kind == TYPE_FLOAT);
 }
 
-static bool is_kind(const struct node *n, enum type_kind kind)
+static bool is_kind(const struct node *node, enum type_kind kind)
 {
-	return !n->null && n->type.kind == kind;
+	return !node->null && node->type.kind == kind;
 }
 
 static bool kinds_equal(enum type_kind a, enum type_kind b)
@@ -68,47 +68,51 @@ static bool can_equal(const struct node *a, const struct node *b)
 }
 
 static struct finding *type_error(
-	struct typer *t, const struct node *from, const struct node *to, const char *what)
+	struct typer *typer, const struct node *from, const struct node *to, const char *what)
 {
-	t->failed = true;
-	return site_report_at(t->site, RULE_PREDICATE_TYPE, from->at,
+	typer->failed = true;
+	return site_report_at(typer->site, RULE_PREDICATE_TYPE, from->at,
 		(size_t)to->at + to->len - from->at, "%s", what);
 }
 
-static void never_equal(struct typer *t, const struct node *a, const struct node *b, const char *op)
+static void never_equal(
+	struct typer *typer, const struct node *a, const struct node *b, const char *op)
 {
 	char text[300];
 	snprintf(text, sizeof(text), "`%s` compares %s with %s, which can never be equal", op,
 		name_of(a), name_of(b));
-	struct finding *f = type_error(t, a, b, text);
+	struct finding *f = type_error(typer, a, b, text);
 	if (a->null || b->null)
-		site_help(t->site, f, "only json can be null; ask for a missing field with has()");
+		site_help(typer->site, f,
+			"only json can be null; ask for a missing field with has()");
 	else if (is_number(a) && b->kind == NODE_LITERAL && is_kind(b, TYPE_STR))
-		site_help(t->site, f, "a number has no quotes");
+		site_help(typer->site, f, "a number has no quotes");
 	else if (is_kind(a, TYPE_STR) && b->kind == NODE_LITERAL)
-		site_help(t->site, f, "put the literal in quotes");
+		site_help(typer->site, f, "put the literal in quotes");
 	else if (is_kind(a, TYPE_BOOL) && b->kind == NODE_LITERAL)
-		site_help(t->site, f, "write the bare name, or `not` in front of it");
+		site_help(typer->site, f, "write the bare name, or `not` in front of it");
 }
 
-static void check_order(struct typer *t, const struct node *a, const struct node *b, const char *op)
+static void check_order(
+	struct typer *typer, const struct node *a, const struct node *b, const char *op)
 {
 	if ((is_number(a) && is_number(b)) || (is_kind(a, TYPE_STR) && is_kind(b, TYPE_STR)))
 		return;
 	char text[300];
 	snprintf(text, sizeof(text), "`%s` orders two numbers or two strings, not %s and %s", op,
 		name_of(a), name_of(b));
-	type_error(t, a, b, text);
+	type_error(typer, a, b, text);
 }
 
-static void check_in(struct typer *t, const struct node *a, const struct node *b, const char *op)
+static void check_in(
+	struct typer *typer, const struct node *a, const struct node *b, const char *op)
 {
 	char text[300];
 	struct node item = {.kind = NODE_REF, .typed = true, .type = type_item(b->type)};
 	if (b->kind == NODE_LIST) {
 		for (const struct node *n = b->first; n; n = n->next)
 			if (!can_equal(a, n)) {
-				never_equal(t, a, n, op);
+				never_equal(typer, a, n, op);
 				return;
 			}
 	} else if (is_kind(b, TYPE_LIST)) {
@@ -116,17 +120,17 @@ static void check_in(struct typer *t, const struct node *a, const struct node *b
 			snprintf(text, sizeof(text),
 				"`%s` looks for %s in %s, where it can never be", op, name_of(a),
 				name_of(b));
-			type_error(t, a, b, text);
+			type_error(typer, a, b, text);
 		}
 	} else if (!is_kind(b, TYPE_JSON) && !(is_kind(a, TYPE_STR) && is_kind(b, TYPE_STR))) {
 		snprintf(text, sizeof(text),
 			"`%s` needs a list, a json value or two strings, not %s and %s", op,
 			name_of(a), name_of(b));
-		type_error(t, a, b, text);
+		type_error(typer, a, b, text);
 	}
 }
 
-static void check_pair(struct typer *t, const struct node *a, const struct node *b)
+static void check_pair(struct typer *typer, const struct node *a, const struct node *b)
 {
 	const char *op = op_names[b->op];
 	if (!a->typed || !b->typed)
@@ -135,100 +139,100 @@ static void check_pair(struct typer *t, const struct node *a, const struct node 
 	case OP_EQ:
 	case OP_NE:
 		if (!can_equal(a, b))
-			never_equal(t, a, b, op);
+			never_equal(typer, a, b, op);
 		return;
 	case OP_LT:
 	case OP_LE:
 	case OP_GT:
-	case OP_GE: check_order(t, a, b, op); return;
+	case OP_GE: check_order(typer, a, b, op); return;
 	case OP_IN:
-	case OP_NOT_IN: check_in(t, a, b, op); return;
+	case OP_NOT_IN: check_in(typer, a, b, op); return;
 	}
 }
 
 /* A value in a place where a condition stands. */
-static void check_truth(struct typer *t, const struct node *n)
+static void check_truth(struct typer *typer, const struct node *node)
 {
-	if (!n->typed || is_kind(n, TYPE_BOOL))
+	if (!node->typed || is_kind(node, TYPE_BOOL))
 		return;
-	int len = n->len > 80 ? 80 : (int)n->len;
-	const char *text = t->text + n->at;
-	struct finding *f = site_report_at(t->site, RULE_TRUTHINESS, n->at, n->len,
-		"`%.*s` is %s, not bool; empty and zero count as false", len, text, name_of(n));
-	if (is_number(n))
-		site_help(t->site, f, "write `%.*s != 0`", len, text);
-	else if (is_kind(n, TYPE_STR))
-		site_help(t->site, f, "write `%.*s != \"\"`", len, text);
-	else if (n->null || is_kind(n, TYPE_JSON))
-		site_help(t->site, f, "write the comparison that is meant");
+	int len = node->len > 80 ? 80 : (int)node->len;
+	const char *text = typer->text + node->at;
+	struct finding *f = site_report_at(typer->site, RULE_TRUTHINESS, node->at, node->len,
+		"`%.*s` is %s, not bool; empty and zero count as false", len, text, name_of(node));
+	if (is_number(node))
+		site_help(typer->site, f, "write `%.*s != 0`", len, text);
+	else if (is_kind(node, TYPE_STR))
+		site_help(typer->site, f, "write `%.*s != \"\"`", len, text);
+	else if (node->null || is_kind(node, TYPE_JSON))
+		site_help(typer->site, f, "write the comparison that is meant");
 	else
-		site_help(t->site, f, "write `len(%.*s) > 0`", len, text);
+		site_help(typer->site, f, "write `len(%.*s) > 0`", len, text);
 }
 
-static void type_literal(struct node *n)
+static void type_literal(struct node *node)
 {
 	static const enum type_kind kinds[] = {[VALUE_NULL] = TYPE_JSON,
 		[VALUE_BOOL] = TYPE_BOOL,
 		[VALUE_INT] = TYPE_INT,
 		[VALUE_FLOAT] = TYPE_FLOAT,
 		[VALUE_STR] = TYPE_STR};
-	n->null = n->value.kind == VALUE_NULL;
-	n->type.kind = kinds[n->value.kind];
+	node->null = node->value.kind == VALUE_NULL;
+	node->type.kind = kinds[node->value.kind];
 }
 
-static void type_signed(struct typer *t, struct node *n)
+static void type_signed(struct typer *typer, struct node *node)
 {
-	struct node *inner = n->first;
-	n->typed = inner->typed && is_number(inner);
-	n->type = inner->type;
-	if (!inner->typed || n->typed)
+	struct node *inner = node->first;
+	node->typed = inner->typed && is_number(inner);
+	node->type = inner->type;
+	if (!inner->typed || node->typed)
 		return;
 	char text[200];
 	snprintf(text, sizeof(text), "`%c` is for numbers, not for %s",
-		n->kind == NODE_NEGATE ? '-' : '+', name_of(inner));
-	type_error(t, n, inner, text);
+		node->kind == NODE_NEGATE ? '-' : '+', name_of(inner));
+	type_error(typer, node, inner, text);
 }
 
-static void type_len(struct typer *t, struct node *n)
+static void type_len(struct typer *typer, struct node *node)
 {
-	struct node *inner = n->first;
-	n->type.kind = TYPE_INT;
+	struct node *inner = node->first;
+	node->type.kind = TYPE_INT;
 	bool fits = !inner->null &&
 		    (inner->type.kind == TYPE_STR || inner->type.kind == TYPE_LIST ||
 			    inner->type.kind == TYPE_JSON || inner->type.kind == TYPE_RECORD);
 	if (!inner->typed || fits)
 		return;
-	n->typed = false;
+	node->typed = false;
 	char text[200];
 	snprintf(text, sizeof(text), "len() is for str, list, json and records, not for %s",
 		name_of(inner));
-	type_error(t, n, n, text);
+	type_error(typer, node, node, text);
 }
 
-static void type_node(struct typer *t, struct node *n)
+static void type_node(struct typer *typer, struct node *node)
 {
-	for (struct node *child = n->first; child; child = child->next)
-		type_node(t, child);
-	n->typed = true;
-	n->type.kind = TYPE_BOOL;
-	switch (n->kind) {
+	for (struct node *child = node->first; child; child = child->next)
+		type_node(typer, child);
+	node->typed = true;
+	node->type.kind = TYPE_BOOL;
+	switch (node->kind) {
 	case NODE_OR:
 	case NODE_AND:
 	case NODE_NOT:
-		for (const struct node *child = n->first; child; child = child->next)
-			check_truth(t, child);
+		for (const struct node *child = node->first; child; child = child->next)
+			check_truth(typer, child);
 		break;
 	case NODE_COMPARE:
-		for (const struct node *a = n->first; a->next; a = a->next)
-			check_pair(t, a, a->next);
+		for (const struct node *a = node->first; a->next; a = a->next)
+			check_pair(typer, a, a->next);
 		break;
 	case NODE_NEGATE:
-	case NODE_PLUS: type_signed(t, n); break;
-	case NODE_LEN: type_len(t, n); break;
+	case NODE_PLUS: type_signed(typer, node); break;
+	case NODE_LEN: type_len(typer, node); break;
 	case NODE_HAS: break;
-	case NODE_REF: n->type = n->ref->type; break;
-	case NODE_LITERAL: type_literal(n); break;
-	case NODE_LIST: n->type.kind = TYPE_LIST; break;
+	case NODE_REF: node->type = node->ref->type; break;
+	case NODE_LITERAL: type_literal(node); break;
+	case NODE_LIST: node->type.kind = TYPE_LIST; break;
 	}
 }
 

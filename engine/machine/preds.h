@@ -15,5 +15,5 @@ struct preds {
 	struct pred *items;
 };
 
-void preds_init(struct preds *p, const struct machine *m, struct arena *arena);
+void preds_init(struct preds *preds, const struct machine *machine, struct arena *arena);
 #endif

@@ -5,16 +5,19 @@
 #include "schema/shape.h"
 #include <string.h>
 
-struct site reader_site(const struct reader *r, const struct doc_node *node, const struct state *s)
+struct site reader_site(
+	const struct reader *reader, const struct doc_node *node, const struct state *state)
 {
-	return (struct site){
-		.findings = r->findings, .doc = r->doc, .node = node, .state = s ? s->name : NULL};
+	return (struct site){.findings = reader->findings,
+		.doc = reader->doc,
+		.node = node,
+		.state = state ? state->name : NULL};
 }
 
 const struct doc_pair *reader_pair(
-	const struct reader *r, const struct doc_node *map, const char *key)
+	const struct reader *reader, const struct doc_node *map, const char *key)
 {
-	struct letters *l = r->letters;
+	struct letters *l = reader->letters;
 	if (!map || map->kind != DOC_MAP)
 		return NULL;
 	if (l->map != map) {
@@ -26,34 +29,35 @@ const struct doc_pair *reader_pair(
 }
 
 const struct doc_node *reader_value(
-	const struct reader *r, const struct doc_node *map, const char *key)
+	const struct reader *reader, const struct doc_node *map, const char *key)
 {
-	const struct doc_pair *pair = reader_pair(r, map, key);
+	const struct doc_pair *pair = reader_pair(reader, map, key);
 	return pair ? &pair->value : NULL;
 }
 
-const struct doc_node *reader_get(
-	const struct reader *r, const struct doc_node *map, const char *key, enum doc_kind kind)
+const struct doc_node *reader_get(const struct reader *reader, const struct doc_node *map,
+	const char *key, enum doc_kind kind)
 {
-	const struct doc_node *node = reader_value(r, map, key);
+	const struct doc_node *node = reader_value(reader, map, key);
 	return node && node->kind == kind ? node : NULL;
 }
 
-const char *reader_text(const struct reader *r, const struct doc_node *map, const char *key)
+const char *reader_text(const struct reader *reader, const struct doc_node *map, const char *key)
 {
-	const struct doc_node *node = reader_get(r, map, key, DOC_STR);
+	const struct doc_node *node = reader_get(reader, map, key, DOC_STR);
 	return node ? node->text : NULL;
 }
 
-struct opt_int reader_int(const struct reader *r, const struct doc_node *map, const char *key)
+struct opt_int reader_int(const struct reader *reader, const struct doc_node *map, const char *key)
 {
-	const struct doc_node *node = reader_get(r, map, key, DOC_INT);
+	const struct doc_node *node = reader_get(reader, map, key, DOC_INT);
 	return node ? (struct opt_int){true, node->integer} : (struct opt_int){0};
 }
 
-struct opt_float reader_float(const struct reader *r, const struct doc_node *map, const char *key)
+struct opt_float reader_float(
+	const struct reader *reader, const struct doc_node *map, const char *key)
 {
-	const struct doc_node *node = reader_value(r, map, key);
+	const struct doc_node *node = reader_value(reader, map, key);
 	if (node && node->kind == DOC_INT)
 		return (struct opt_float){true, (double)node->integer};
 	if (node && node->kind == DOC_FLOAT)
@@ -61,14 +65,14 @@ struct opt_float reader_float(const struct reader *r, const struct doc_node *map
 	return (struct opt_float){0};
 }
 
-const struct template *reader_template(
-	const struct reader *r, const struct doc_node *map, const char *key, const struct state *s)
+const struct template *reader_template(const struct reader *reader, const struct doc_node *map,
+	const char *key, const struct state *state)
 {
-	const struct doc_node *node = reader_get(r, map, key, DOC_STR);
+	const struct doc_node *node = reader_get(reader, map, key, DOC_STR);
 	if (!node)
 		return NULL;
-	struct site site = reader_site(r, node, s);
-	return template_compile(&r->scope, &site, TEMPLATE_TEXT);
+	struct site site = reader_site(reader, node, state);
+	return template_compile(&reader->scope, &site, TEMPLATE_TEXT);
 }
 
 bool reader_misspelt(const struct doc_node *map, const char *key)
@@ -84,42 +88,43 @@ bool reader_misspelt(const struct doc_node *map, const char *key)
 }
 
 const char *const *reader_texts(
-	const struct reader *r, const struct doc_node *map, const char *key, size_t *count)
+	const struct reader *reader, const struct doc_node *map, const char *key, size_t *count)
 {
-	const struct doc_node *list = reader_get(r, map, key, DOC_LIST);
+	const struct doc_node *list = reader_get(reader, map, key, DOC_LIST);
 	*count = 0;
 	if (!list || !list->count)
 		return NULL;
-	const char **texts = arena_array(&r->m->arena, list->count, sizeof(*texts));
+	const char **texts = arena_array(&reader->m->arena, list->count, sizeof(*texts));
 	for (uint32_t i = 0; i < list->count; i++)
 		if (list->items[i].kind == DOC_STR)
 			texts[(*count)++] = list->items[i].text;
 	return texts;
 }
 
-static void read_budget(struct reader *r)
+static void read_budget(struct reader *reader)
 {
-	const struct doc_node *budget = doc_get(r->doc->root, "budget");
-	r->m->max_transitions = reader_int(r, budget, "max_transitions").value;
-	r->m->max_usd = reader_float(r, budget, "max_usd");
-	r->m->best_effort_usd = reader_float(r, budget, "best_effort_usd_limit");
+	const struct doc_node *budget = doc_get(reader->doc->root, "budget");
+	reader->m->max_transitions = reader_int(reader, budget, "max_transitions").value;
+	reader->m->max_usd = reader_float(reader, budget, "max_usd");
+	reader->m->best_effort_usd = reader_float(reader, budget, "best_effort_usd_limit");
 }
 
-static void read_header(struct reader *r)
+static void read_header(struct reader *reader)
 {
-	const struct doc_node *root = r->doc->root;
-	r->m->name = reader_text(r, root, "machine");
-	r->m->description = reader_text(r, root, "description");
-	r->m->config = doc_get(root, "config");
-	read_budget(r);
+	const struct doc_node *root = reader->doc->root;
+	reader->m->name = reader_text(reader, root, "machine");
+	reader->m->description = reader_text(reader, root, "description");
+	reader->m->config = doc_get(root, "config");
+	read_budget(reader);
 }
 
-static void mark_untrusted(struct reader *r)
+static void mark_untrusted(struct reader *reader)
 {
 	struct trust trust;
-	trust_init(&trust, r->m);
-	for (size_t i = 0; i < r->m->variable_count; i++)
-		r->variables[i].untrusted = trust_origin(&trust, &r->variables[i])->writer != NULL;
+	trust_init(&trust, reader->m);
+	for (size_t i = 0; i < reader->m->variable_count; i++)
+		reader->variables[i].untrusted =
+			trust_origin(&trust, &reader->variables[i])->writer != NULL;
 	trust_done(&trust);
 }
 

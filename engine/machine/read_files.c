@@ -66,16 +66,16 @@ static void check_shown(const struct site *site, const char *path, const char *t
 	}
 }
 
-static int look_at(struct reader *r, const struct site *site, const char *path)
+static int look_at(struct reader *reader, const struct site *site, const char *path)
 {
-	json_t *known = json_object_get(r->members, path);
+	json_t *known = json_object_get(reader->members, path);
 	if (known)
 		return (int)json_integer_value(known);
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	bool executable = false;
 	int flags = 0;
-	int found = r->files->read(r->files->ctx, path, &text, &len, &executable);
+	int found = reader->files->read(reader->files->ctx, path, &text, &len, &executable);
 	if (found > 0)
 		flags = MEMBER_THERE | MEMBER_EXECUTABLE | MEMBER_RUNNABLE;
 	else if (!found)
@@ -83,17 +83,17 @@ static int look_at(struct reader *r, const struct site *site, const char *path)
 			header_flags(text, len);
 	if (!found)
 		check_shown(site, path, text, len);
-	json_object_set_new(r->members, path, json_integer(flags));
+	json_object_set_new(reader->members, path, json_integer(flags));
 	return flags;
 }
 
 /* `scripts/x.sh --all` as one item. Whether it is that, and said. */
-static bool help_split(const struct site *site, struct finding *f, const char *text)
+static bool help_split(const struct site *site, struct finding *finding, const char *text)
 {
 	AUTO_BUF list = BUF_INIT(1024);
 	if (!advice_list(text, " ", &list) || !strstr(list.data, "\", \""))
 		return false;
-	site_help(site, f, "each argument is an item by itself: %s", list.data);
+	site_help(site, finding, "each argument is an item by itself: %s", list.data);
 	return true;
 }
 
@@ -148,38 +148,39 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 }
 
 /* What is wrong with a file is said where it is first named, and not again. */
-static void check_member(struct reader *r, const struct site *site, const char *path, bool program)
+static void check_member(
+	struct reader *reader, const struct site *site, const char *path, bool program)
 {
-	int flags = look_at(r, site, path);
+	int flags = look_at(reader, site, path);
 	bool runs = (flags & MEMBER_EXECUTABLE) && (flags & MEMBER_RUNNABLE);
 	bool wrong = !(flags & MEMBER_THERE) || (program && !runs);
 	if (!wrong || flags & MEMBER_TOLD)
 		return;
-	json_object_set_new(r->members, path, json_integer(flags | MEMBER_TOLD));
+	json_object_set_new(reader->members, path, json_integer(flags | MEMBER_TOLD));
 	if (flags & MEMBER_THERE)
 		check_script_mode(site, path, flags);
 	else
 		report_missing(site, path);
 }
 
-static void check_script(
-	struct reader *r, const struct site *site, const struct template *t, bool program)
+static void check_script(struct reader *reader, const struct site *site,
+	const struct template *template, bool program)
 {
-	const char *path = template_literal(t);
+	const char *path = template_literal(template);
 	struct finding *f;
 	if (!path) {
 		f = site_report(site, RULE_SCRIPT_PATH,
 			"a script must be named literally, but \"%s\" holds a reference",
-			template_source(t));
-		if (!help_split(site, f, template_source(t)))
+			template_source(template));
+		if (!help_split(site, f, template_source(template)))
 			site_help(site, f,
 				"name the script literally, and branch where there are several");
 	} else if (!reader_path_clean(path)) {
 		site_report(site, RULE_SCRIPT_PATH,
 			"\"%s\" is not a clean path below scripts/: no `.`, `..` or doubled slash",
 			path);
-	} else if (r->files) {
-		check_member(r, site, path, program);
+	} else if (reader->files) {
+		check_member(reader, site, path, program);
 	}
 }
 
@@ -221,16 +222,16 @@ static void check_program(const struct site *site, const char *program)
 			 : "");
 }
 
-void read_command_files(struct reader *r, const struct state *s)
+void read_command_files(struct reader *reader, const struct state *state)
 {
-	const struct doc_node *list = reader_value(r, s->node, "command");
-	for (size_t i = 0; i < s->tool.command_count; i++) {
-		const struct template *t = s->tool.command[i];
-		struct site site = reader_site(r, &list->items[i], s);
+	const struct doc_node *list = reader_value(reader, state->node, "command");
+	for (size_t i = 0; i < state->tool.command_count; i++) {
+		const struct template *t = state->tool.command[i];
+		struct site site = reader_site(reader, &list->items[i], state);
 		if (!t)
 			continue;
 		if (strncmp(template_source(t), "scripts/", 8) == 0)
-			check_script(r, &site, t, i == 0);
+			check_script(reader, &site, t, i == 0);
 		else if (i == 0 && template_literal(t))
 			check_program(&site, template_literal(t));
 	}
@@ -247,34 +248,36 @@ static struct doc *new_doc(struct prompt_docs *docs)
 }
 
 /* The file as a document; NULL: reported now or before. Each file is read once. */
-static const struct doc *prompt_doc(struct reader *r, const struct site *site, const char *path)
+static const struct doc *prompt_doc(
+	struct reader *reader, const struct site *site, const char *path)
 {
-	json_t *known = json_object_get(r->members, path);
+	json_t *known = json_object_get(reader->members, path);
 	if (known)
 		return json_is_integer(known) && json_integer_value(known) >= 0
-			       ? r->prompts->items[json_integer_value(known)]
+			       ? reader->prompts->items[json_integer_value(known)]
 			       : NULL;
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	bool executable;
-	json_object_set_new(r->members, path, json_integer(-1));
-	int found = r->files->read(r->files->ctx, path, &text, &len, &executable);
+	json_object_set_new(reader->members, path, json_integer(-1));
+	int found = reader->files->read(reader->files->ctx, path, &text, &len, &executable);
 	if (found < 0)
 		report_missing(site, path);
 	if (found)
 		return NULL;
-	AUTO_FREE char *label = doc_beside(r->doc, path);
-	struct doc *d = new_doc(r->prompts);
-	if (doc_scan(d, label, text, len, r->findings))
+	AUTO_FREE char *label = doc_beside(reader->doc, path);
+	struct doc *d = new_doc(reader->prompts);
+	if (doc_scan(d, label, text, len, reader->findings))
 		return NULL;
-	json_object_set_new(r->members, path, json_integer((json_int_t)r->prompts->count - 1));
+	json_object_set_new(
+		reader->members, path, json_integer((json_int_t)reader->prompts->count - 1));
 	return d;
 }
 
-const struct template *read_prompt_file(struct reader *r, struct state *s)
+const struct template *read_prompt_file(struct reader *reader, struct state *state)
 {
-	const struct doc_node *node = reader_get(r, s->node, "prompt_file", DOC_STR);
-	struct site site = reader_site(r, node, s);
+	const struct doc_node *node = reader_get(reader, state->node, "prompt_file", DOC_STR);
+	struct site site = reader_site(reader, node, state);
 	if (strncmp(node->text, "prompts/", 8) != 0 || !reader_path_clean(node->text) ||
 		strstr(node->text, "{{")) {
 		struct finding *f = site_report(&site, RULE_PROMPT_PATH,
@@ -287,16 +290,17 @@ const struct template *read_prompt_file(struct reader *r, struct state *s)
 			site_help(&site, f, "put the file into the bundle's prompts/ directory");
 		return NULL;
 	}
-	const struct doc *d = r->files ? prompt_doc(r, &site, node->text) : NULL;
+	const struct doc *d = reader->files ? prompt_doc(reader, &site, node->text) : NULL;
 	if (!d)
 		return NULL;
 	struct doc_node text = {.kind = DOC_STR,
 		.count = (uint32_t)d->len,
 		.pos = {1, 1, d->line_count, 1},
-		.text = arena_copy(&r->m->arena, d->text, d->len)};
-	struct site inside = {.findings = r->findings, .doc = d, .node = &text, .state = s->name};
-	const struct template *t = template_compile(&r->scope, &inside, TEMPLATE_PROMPT);
+		.text = arena_copy(&reader->m->arena, d->text, d->len)};
+	struct site inside = {
+		.findings = reader->findings, .doc = d, .node = &text, .state = state->name};
+	const struct template *t = template_compile(&reader->scope, &inside, TEMPLATE_PROMPT);
 	if (!t) /* what is wrong with it has been said */
-		json_object_set_new(r->members, node->text, json_integer(-1));
+		json_object_set_new(reader->members, node->text, json_integer(-1));
 	return t;
 }

@@ -11,40 +11,40 @@ enum { EXPANDED_FIELDS_MAX = 10000, NESTED_RECORDS_MAX = 32, CANDIDATES_MAX = 40
 	"str", "int", "float", "bool", "json", "list[str]", "list[int]", "list[float]", "list[bool]"
 enum { TYPE_NAME_COUNT = 9 };
 
-static size_t add_schema_names(const struct reader *r, const char **names, size_t count)
+static size_t add_schema_names(const struct reader *reader, const char **names, size_t count)
 {
-	const struct doc_node *map = r->m->schemas_map;
+	const struct doc_node *map = reader->m->schemas_map;
 	for (uint32_t i = 0; map && i < map->count && count < CANDIDATES_MAX; i++)
 		names[count++] = map->pairs[i].key.text;
 	return count;
 }
 
 /* "list[dep]" */
-static bool is_list_of_records(const struct reader *r, const char *text)
+static bool is_list_of_records(const struct reader *reader, const char *text)
 {
 	char name[80];
 	if (strncmp(text, "list[", 5) != 0)
 		return false;
 	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text + 5, "]"), text + 5);
-	return doc_pair(r->m->schemas_map, name);
+	return doc_pair(reader->m->schemas_map, name);
 }
 
-static void unknown_type(const struct reader *r, const struct doc_node *node)
+static void unknown_type(const struct reader *reader, const struct doc_node *node)
 {
-	struct site site = reader_site(r, node, NULL);
+	struct site site = reader_site(reader, node, NULL);
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_TYPE, "\"%s\" is not a type", node->text);
 	size_t len = strlen(node->text);
 	if ((len && node->text[len - 1] == '?') || strncasecmp(node->text, "optional", 8) == 0)
 		site_help(&site, f, "write {type: ..., optional: true}");
-	else if (is_list_of_records(r, node->text))
+	else if (is_list_of_records(reader, node->text))
 		site_help(&site, f,
 			"lists hold str, int, float or bool; a list of records is a `json`, or "
 			"goes one record at a time");
 	const char *names[CANDIDATES_MAX] = {TYPE_NAMES};
 	if (!f->help)
-		site_did_you_mean(
-			&site, f, node->text, names, add_schema_names(r, names, TYPE_NAME_COUNT));
+		site_did_you_mean(&site, f, node->text, names,
+			add_schema_names(reader, names, TYPE_NAME_COUNT));
 	if (!f->help && strncmp(node->text, "list[", 5) == 0)
 		site_help(&site, f, "lists hold str, int, float or bool");
 	if (!f->help)
@@ -54,10 +54,10 @@ static void unknown_type(const struct reader *r, const struct doc_node *node)
 }
 
 /* Whether the same name has been said to be no type: what declares it is misnamed, once. */
-static bool named_as_type(const struct reader *r, const char *name)
+static bool named_as_type(const struct reader *reader, const char *name)
 {
 	enum { LOOKED_AT_MAX = 500 };
-	const struct findings *f = r->findings;
+	const struct findings *f = reader->findings;
 	size_t len = strlen(name);
 	for (size_t i = 0; i < f->count && i < LOOKED_AT_MAX; i++)
 		if (f->items[i].rule == RULE_UNKNOWN_TYPE &&
@@ -68,15 +68,15 @@ static bool named_as_type(const struct reader *r, const char *name)
 }
 
 void reader_unknown_schema(
-	const struct reader *r, const struct doc_node *node, const struct state *s)
+	const struct reader *reader, const struct doc_node *node, const struct state *state)
 {
-	if (r->m->schemas_broken)
+	if (reader->m->schemas_broken)
 		return;
-	if (named_as_type(r, node->text)) {
-		unknown_type(r, node);
+	if (named_as_type(reader, node->text)) {
+		unknown_type(reader, node);
 		return;
 	}
-	struct site site = reader_site(r, node, s);
+	struct site site = reader_site(reader, node, state);
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_SCHEMA, "no schema \"%s\" is declared", node->text);
 	const char *names[CANDIDATES_MAX];
@@ -86,7 +86,7 @@ void reader_unknown_schema(
 			"a type is no schema: declare one under `schemas`, with a field of that "
 			"type");
 	else
-		site_did_you_mean(&site, f, node->text, names, add_schema_names(r, names, 0));
+		site_did_you_mean(&site, f, node->text, names, add_schema_names(reader, names, 0));
 	if (!f->help)
 		site_help(&site, f, "declare it under `schemas`");
 }
@@ -101,98 +101,100 @@ static const struct doc_pair *json_schema(const struct doc_node *map)
 		       : NULL;
 }
 
-const struct record *reader_record(const struct reader *r, const struct doc_pair *pair)
+const struct record *reader_record(const struct reader *reader, const struct doc_pair *pair)
 {
 	return pair->value.kind == DOC_MAP && !json_schema(&pair->value)
-		       ? &r->records[pair - r->m->schemas_map->pairs]
+		       ? &reader->records[pair - reader->m->schemas_map->pairs]
 		       : NULL;
 }
 
 /* The type that string `node` names; unknown when it names none (reported) or is no string. */
-static struct type read_type(const struct reader *r, const struct doc_node *node)
+static struct type read_type(const struct reader *reader, const struct doc_node *node)
 {
 	struct type t = {.kind = TYPE_RECORD};
 	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
 		return t;
-	const struct doc_pair *pair = doc_pair(r->m->schemas_map, node->text);
+	const struct doc_pair *pair = doc_pair(reader->m->schemas_map, node->text);
 	if (pair)
-		t.record = reader_record(r, pair);
-	else if (!r->m->schemas_broken)
-		unknown_type(r, node);
+		t.record = reader_record(reader, pair);
+	else if (!reader->m->schemas_broken)
+		unknown_type(reader, node);
 	return t;
 }
 
-static void read_enum(const struct reader *r, const struct doc_node *map, struct field *f)
+static void read_enum(const struct reader *reader, const struct doc_node *map, struct field *field)
 {
-	const struct doc_node *list = reader_get(r, map, "enum", DOC_LIST);
+	const struct doc_node *list = reader_get(reader, map, "enum", DOC_LIST);
 	if (!list)
 		return;
-	if (type_known(f->type) && f->type.kind != TYPE_STR) {
-		findings_drop(r->findings, r->doc, &list->pos); /* its items */
-		struct site site = reader_site(r, list, NULL);
+	if (type_known(field->type) && field->type.kind != TYPE_STR) {
+		findings_drop(reader->findings, reader->doc, &list->pos); /* its items */
+		struct site site = reader_site(reader, list, NULL);
 		struct finding *finding = site_report(&site, RULE_ENUM_TYPE,
-			"only a str field can have an enum; \"%s\" is of type %s", f->name,
-			type_name(f->type));
+			"only a str field can have an enum; \"%s\" is of type %s", field->name,
+			type_name(field->type));
 		site_help(&site, finding, "make the field a str, or remove the enum");
 		return;
 	}
-	f->values = reader_texts(r, map, "enum", &f->value_count);
+	field->values = reader_texts(reader, map, "enum", &field->value_count);
 }
 
 /* One finding for the whole of it. */
 static struct finding *report_json_schema(
-	const struct reader *r, const struct doc_node *map, const struct site *at)
+	const struct reader *reader, const struct doc_node *map, const struct site *at)
 {
-	findings_drop(r->findings, r->doc, &map->pos);
+	findings_drop(reader->findings, reader->doc, &map->pos);
 	return site_report(at, RULE_UNKNOWN_KEY,
 		"`properties` is how JSON Schema says it; here, a schema is a map from fields to "
 		"types");
 }
 
 /* Its fields with the types that are meant. */
-static void advise_record(const struct reader *r, const struct doc_pair *schema,
-	const struct doc_node *fields, const struct site *site, struct finding *f)
+static void advise_record(const struct reader *reader, const struct doc_pair *schema,
+	const struct doc_node *fields, const struct site *site, struct finding *finding)
 {
 	static const char *const names[] = {TYPE_NAMES};
 	enum { SHOWN_BYTES_MAX = 300 };
 	AUTO_BUF shown = BUF_INIT(SHOWN_BYTES_MAX);
 	for (uint32_t i = 0; i < fields->count; i++) {
 		const struct doc_pair *field = &fields->pairs[i];
-		const char *type = reader_text(r, &field->value, "type");
+		const char *type = reader_text(reader, &field->value, "type");
 		const char *near = type ? suggest_word(type, names, TYPE_NAME_COUNT) : NULL;
 		buf_addf(&shown, "%s%s: %s", i ? ", " : "", field->key.text, near ? near : "json");
 	}
-	site_help(site, f,
+	site_help(site, finding,
 		"write `%s: {%s}`; a field that is one of a few texts is `{type: str, enum: "
 		"[...]}`",
 		schema->key.text, shown.failed ? "..." : shown.data);
 }
 
-static void read_field(const struct reader *r, const struct doc_pair *pair, struct field *f)
+static void read_field(
+	const struct reader *reader, const struct doc_pair *pair, struct field *field)
 {
 	const struct doc_node *node = &pair->value;
 	bool map = node->kind == DOC_MAP;
 	const struct doc_pair *properties = json_schema(node);
-	f->name = pair->key.text;
-	f->type = (struct type){.kind = TYPE_RECORD};
+	field->name = pair->key.text;
+	field->type = (struct type){.kind = TYPE_RECORD};
 	if (properties) {
-		struct site site = reader_site(r, &properties->key, NULL);
-		site_help(&site, report_json_schema(r, node, &site),
-			"declare `%s` as a schema of its own, and name that as the type", f->name);
+		struct site site = reader_site(reader, &properties->key, NULL);
+		site_help(&site, report_json_schema(reader, node, &site),
+			"declare `%s` as a schema of its own, and name that as the type",
+			field->name);
 		return;
 	}
-	f->type = read_type(r, map ? doc_get(node, "type") : node);
+	field->type = read_type(reader, map ? doc_get(node, "type") : node);
 	if (!map)
 		return;
-	const struct doc_node *optional = reader_get(r, node, "optional", DOC_BOOL);
-	f->optional = optional && optional->boolean;
-	read_enum(r, node, f);
+	const struct doc_node *optional = reader_get(reader, node, "optional", DOC_BOOL);
+	field->optional = optional && optional->boolean;
+	read_enum(reader, node, field);
 }
 
-static void read_record(struct reader *r, const struct doc_pair *pair, struct record *record)
+static void read_record(struct reader *reader, const struct doc_pair *pair, struct record *record)
 {
 	struct type scalar;
-	struct site site = reader_site(r, &pair->key, NULL);
+	struct site site = reader_site(reader, &pair->key, NULL);
 	record->name = pair->key.text;
 	bool is_name = identifier_ok(record->name, strlen(record->name));
 	if (is_name && (type_scalar(record->name, &scalar) || !strcmp(record->name, "list"))) {
@@ -202,18 +204,18 @@ static void read_record(struct reader *r, const struct doc_pair *pair, struct re
 	}
 	const struct doc_pair *properties = json_schema(&pair->value);
 	if (properties) {
-		site = reader_site(r, &properties->key, NULL);
-		advise_record(r, pair, &properties->value, &site,
-			report_json_schema(r, &pair->value, &site));
+		site = reader_site(reader, &properties->key, NULL);
+		advise_record(reader, pair, &properties->value, &site,
+			report_json_schema(reader, &pair->value, &site));
 	}
-	if (!reader_record(r, pair))
+	if (!reader_record(reader, pair))
 		return;
-	struct field *fields = arena_array(&r->m->arena, pair->value.count, sizeof(*fields));
+	struct field *fields = arena_array(&reader->m->arena, pair->value.count, sizeof(*fields));
 	for (uint32_t i = 0; i < pair->value.count; i++)
-		read_field(r, &pair->value.pairs[i], &fields[i]);
+		read_field(reader, &pair->value.pairs[i], &fields[i]);
 	record->fields = fields;
 	record->field_count = pair->value.count;
-	record_sort(record, &r->m->arena);
+	record_sort(record, &reader->m->arena);
 }
 
 /* The order in which records can be expanded, innermost first (Kahn): `wanting` counts the fields
@@ -225,9 +227,9 @@ struct order {
 	size_t count;
 };
 
-static size_t record_index(const struct order *o, const struct record *record)
+static size_t record_index(const struct order *order, const struct record *record)
 {
-	return (size_t)(record - o->r->records);
+	return (size_t)(record - order->r->records);
 }
 
 static const struct record *nested(const struct record *record, size_t field)
@@ -237,100 +239,103 @@ static const struct record *nested(const struct record *record, size_t field)
 }
 
 /* users[first_user[x] ...] are the records with a field of record x. */
-static void order_init(struct order *o, struct arena *arena)
+static void order_init(struct order *order, struct arena *arena)
 {
-	size_t n = o->r->m->record_count, edges = 0;
-	o->wanting = arena_array(arena, n, sizeof(size_t));
-	o->queue = arena_array(arena, n, sizeof(size_t));
-	o->first_user = arena_array(arena, n + 2, sizeof(size_t));
+	size_t n = order->r->m->record_count, edges = 0;
+	order->wanting = arena_array(arena, n, sizeof(size_t));
+	order->queue = arena_array(arena, n, sizeof(size_t));
+	order->first_user = arena_array(arena, n + 2, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
-		for (size_t f = 0; f < o->r->records[i].field_count; f++)
-			if (nested(&o->r->records[i], f)) {
+		for (size_t f = 0; f < order->r->records[i].field_count; f++)
+			if (nested(&order->r->records[i], f)) {
 				edges++;
-				o->wanting[i]++;
-				o->first_user[record_index(o, nested(&o->r->records[i], f)) + 2]++;
+				order->wanting[i]++;
+				order->first_user[record_index(
+							  order, nested(&order->r->records[i], f)) +
+						  2]++;
 			}
 	for (size_t i = 2; i < n + 2; i++)
-		o->first_user[i] += o->first_user[i - 1];
-	o->users = arena_array(arena, edges, sizeof(size_t));
+		order->first_user[i] += order->first_user[i - 1];
+	order->users = arena_array(arena, edges, sizeof(size_t));
 	for (size_t i = 0; i < n; i++)
-		for (size_t f = 0; f < o->r->records[i].field_count; f++) {
-			const struct record *x = nested(&o->r->records[i], f);
+		for (size_t f = 0; f < order->r->records[i].field_count; f++) {
+			const struct record *x = nested(&order->r->records[i], f);
 			if (x)
-				o->users[o->first_user[record_index(o, x) + 1]++] = i;
+				order->users[order->first_user[record_index(order, x) + 1]++] = i;
 		}
 }
 
-static void order_run(struct order *o)
+static void order_run(struct order *order)
 {
-	for (size_t i = 0; i < o->r->m->record_count; i++)
-		if (!o->wanting[i])
-			o->queue[o->count++] = i;
-	for (size_t at = 0; at < o->count; at++) {
-		size_t x = o->queue[at];
-		for (size_t u = o->first_user[x]; u < o->first_user[x + 1]; u++)
-			if (!--o->wanting[o->users[u]])
-				o->queue[o->count++] = o->users[u];
+	for (size_t i = 0; i < order->r->m->record_count; i++)
+		if (!order->wanting[i])
+			order->queue[order->count++] = i;
+	for (size_t at = 0; at < order->count; at++) {
+		size_t x = order->queue[at];
+		for (size_t u = order->first_user[x]; u < order->first_user[x + 1]; u++)
+			if (!--order->wanting[order->users[u]])
+				order->queue[order->count++] = order->users[u];
 	}
 }
 
-static const struct record *next_on_cycle(const struct order *o, const struct record *record)
+static const struct record *next_on_cycle(const struct order *order, const struct record *record)
 {
 	for (size_t f = 0; f < record->field_count; f++) {
 		const struct record *x = nested(record, f);
-		if (x && o->wanting[record_index(o, x)])
+		if (x && order->wanting[record_index(order, x)])
 			return x;
 	}
 	return NULL;
 }
 
-static void report_cycle(const struct order *o, const struct record *start)
+static void report_cycle(const struct order *order, const struct record *start)
 {
 	AUTO_BUF path = BUF_INIT(600);
 	const struct record *x = start;
 	do {
 		buf_addf(&path, "%s -> ", x->name);
-		x = next_on_cycle(o, x);
+		x = next_on_cycle(order, x);
 	} while (x != start);
 	const char *shown = path.failed ? "" : path.data;
-	const struct doc_pair *pair = &o->r->m->schemas_map->pairs[record_index(o, start)];
-	struct site site = reader_site(o->r, &pair->key, NULL);
+	const struct doc_pair *pair = &order->r->m->schemas_map->pairs[record_index(order, start)];
+	struct site site = reader_site(order->r, &pair->key, NULL);
 	struct finding *f = site_report(&site, RULE_SCHEMA_CYCLE,
 		"schema \"%s\" contains itself: %s%s", start->name, shown, start->name);
 	site_help(&site, f, "use json for the recursive part");
 }
 
 /* From each record that is left, the walk along records that are left must close a cycle. */
-static void check_cycles(const struct order *o, struct arena *arena)
+static void check_cycles(const struct order *order, struct arena *arena)
 {
-	size_t *seen_in = arena_array(arena, o->r->m->record_count, sizeof(size_t));
-	for (size_t i = 0; i < o->r->m->record_count; i++) {
-		const struct record *x = o->wanting[i] ? &o->r->records[i] : NULL;
-		while (x && !seen_in[record_index(o, x)]) {
-			seen_in[record_index(o, x)] = i + 1;
-			x = next_on_cycle(o, x);
+	size_t *seen_in = arena_array(arena, order->r->m->record_count, sizeof(size_t));
+	for (size_t i = 0; i < order->r->m->record_count; i++) {
+		const struct record *x = order->wanting[i] ? &order->r->records[i] : NULL;
+		while (x && !seen_in[record_index(order, x)]) {
+			seen_in[record_index(order, x)] = i + 1;
+			x = next_on_cycle(order, x);
 		}
-		if (x && seen_in[record_index(o, x)] == i + 1 && o->wanting[i])
-			report_cycle(o, x);
+		if (x && seen_in[record_index(order, x)] == i + 1 && order->wanting[i])
+			report_cycle(order, x);
 	}
 }
 
-static void check_sizes(const struct order *o, struct arena *arena)
+static void check_sizes(const struct order *order, struct arena *arena)
 {
-	size_t *fields = arena_array(arena, o->r->m->record_count, sizeof(size_t));
-	size_t *depth = arena_array(arena, o->r->m->record_count, sizeof(size_t));
-	for (size_t at = 0; at < o->count; at++) {
-		size_t i = o->queue[at];
-		const struct record *record = &o->r->records[i];
+	size_t *fields = arena_array(arena, order->r->m->record_count, sizeof(size_t));
+	size_t *depth = arena_array(arena, order->r->m->record_count, sizeof(size_t));
+	for (size_t at = 0; at < order->count; at++) {
+		size_t i = order->queue[at];
+		const struct record *record = &order->r->records[i];
 		for (size_t f = 0; f < record->field_count; f++) {
 			const struct record *x = nested(record, f);
-			size_t below = x ? depth[record_index(o, x)] + 1 : 0;
-			fields[i] += x ? fields[record_index(o, x)] + 1 : 1;
+			size_t below = x ? depth[record_index(order, x)] + 1 : 0;
+			fields[i] += x ? fields[record_index(order, x)] + 1 : 1;
 			depth[i] = below > depth[i] ? below : depth[i];
 		}
 		if (fields[i] <= EXPANDED_FIELDS_MAX && depth[i] < NESTED_RECORDS_MAX)
 			continue;
-		struct site site = reader_site(o->r, &o->r->m->schemas_map->pairs[i].key, NULL);
+		struct site site =
+			reader_site(order->r, &order->r->m->schemas_map->pairs[i].key, NULL);
 		site_report(&site, RULE_SCHEMA_SIZE,
 			"schema \"%s\" stands for more than %d fields or %d nested records",
 			record->name, EXPANDED_FIELDS_MAX, NESTED_RECORDS_MAX);
@@ -339,26 +344,27 @@ static void check_sizes(const struct order *o, struct arena *arena)
 	}
 }
 
-void read_schemas(struct reader *r)
+void read_schemas(struct reader *reader)
 {
-	struct machine *m = r->m;
-	m->schemas_map = reader_get(r, r->doc->root, "schemas", DOC_MAP);
-	m->schemas_broken = !m->schemas_map && (doc_get(r->doc->root, "schemas") ||
-						       reader_misspelt(r->doc->root, "schemas"));
+	struct machine *m = reader->m;
+	m->schemas_map = reader_get(reader, reader->doc->root, "schemas", DOC_MAP);
+	m->schemas_broken =
+		!m->schemas_map && (doc_get(reader->doc->root, "schemas") ||
+					   reader_misspelt(reader->doc->root, "schemas"));
 	if (!m->schemas_map)
 		return;
 	m->schemas_broken = m->schemas_map->partial;
 	m->record_count = m->schemas_map->count;
-	r->records = arena_array(&m->arena, m->record_count, sizeof(*r->records));
+	reader->records = arena_array(&m->arena, m->record_count, sizeof(*reader->records));
 	const struct record **list = arena_array(&m->arena, m->record_count, sizeof(*list));
 	for (size_t i = 0; i < m->record_count; i++) {
-		list[i] = &r->records[i];
-		read_record(r, &m->schemas_map->pairs[i], &r->records[i]);
+		list[i] = &reader->records[i];
+		read_record(reader, &m->schemas_map->pairs[i], &reader->records[i]);
 	}
 	m->records = list;
 	struct arena scratch;
 	arena_init(&scratch);
-	struct order order = {.r = r};
+	struct order order = {.r = reader};
 	order_init(&order, &scratch);
 	order_run(&order);
 	check_cycles(&order, &scratch);
@@ -394,8 +400,8 @@ static const struct doc_node *locate(const struct doc_node *node, const char *pa
 	return node;
 }
 
-static void report_values(
-	const struct reader *r, const struct doc_node *node, size_t name_len, const char *problems)
+static void report_values(const struct reader *reader, const struct doc_node *node, size_t name_len,
+	const char *problems)
 {
 	for (const char *line = problems; *line; line = strchr(line, '\n') + 1) {
 		size_t len = strcspn(line, "\n");
@@ -404,18 +410,19 @@ static void report_values(
 		const struct doc_node *at = locate(node, path, path_len);
 		if (at->kind == DOC_BROKEN)
 			continue; /* it has been reported as that */
-		struct site site = reader_site(r, at, NULL);
+		struct site site = reader_site(reader, at, NULL);
 		site_report(&site, RULE_VALUE_TYPE, "%.*s", (int)len, line);
 	}
 }
 
-static void read_value(struct reader *r, const struct doc_node *node, struct variable *v)
+static void read_value(
+	struct reader *reader, const struct doc_node *node, struct variable *variable)
 {
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
-	v->initial = doc_json(node);
-	if (node->kind != DOC_BROKEN &&
-		value_check(v->type, v->initial, VALUE_PARTIAL, v->name, &problems))
-		report_values(r, node, strlen(v->name), problems.data);
+	variable->initial = doc_json(node);
+	if (node->kind != DOC_BROKEN && value_check(variable->type, variable->initial,
+						VALUE_PARTIAL, variable->name, &problems))
+		report_values(reader, node, strlen(variable->name), problems.data);
 }
 
 static bool reserved(const char *name)
@@ -428,14 +435,14 @@ static bool reserved(const char *name)
 	return false;
 }
 
-static void check_name(const struct reader *r, const struct doc_node *key, enum owner owner)
+static void check_name(const struct reader *reader, const struct doc_node *key, enum owner owner)
 {
-	struct site site = reader_site(r, key, NULL);
+	struct site site = reader_site(reader, key, NULL);
 	if (reserved(key->text))
 		site_report(&site, RULE_RESERVED_NAME,
 			"\"%s\" is a reserved word and cannot name a variable", key->text);
 	for (enum owner o = 0; o < owner; o++) {
-		const struct doc_pair *other = doc_pair(r->m->vars_map[o], key->text);
+		const struct doc_pair *other = doc_pair(reader->m->vars_map[o], key->text);
 		if (!other)
 			continue;
 		struct finding *f = site_report(&site, RULE_DUPLICATE_VARIABLE,
@@ -446,32 +453,32 @@ static void check_name(const struct reader *r, const struct doc_node *key, enum 
 	}
 }
 
-static void read_owner(struct reader *r, enum owner owner, struct variable *list)
+static void read_owner(struct reader *reader, enum owner owner, struct variable *list)
 {
-	const struct doc_node *map = r->m->vars_map[owner];
+	const struct doc_node *map = reader->m->vars_map[owner];
 	for (uint32_t i = 0; map && i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
 		struct variable *v = &list[i];
 		v->name = pair->key.text;
 		v->owner = owner;
 		v->node = &pair->key;
-		v->type = read_type(r, doc_get(&pair->value, "type"));
-		check_name(r, &pair->key, owner);
+		v->type = read_type(reader, doc_get(&pair->value, "type"));
+		check_name(reader, &pair->key, owner);
 		const struct doc_node *value =
 			doc_get(&pair->value, owner == OWNER_OPERATOR ? "value" : "default");
 		if (value)
-			read_value(r, value, v);
+			read_value(reader, value, v);
 	}
 }
 
-void read_variables(struct reader *r)
+void read_variables(struct reader *reader)
 {
-	struct machine *m = r->m;
-	const struct doc_node *vars = doc_get(r->doc->root, "vars");
-	m->vars_broken = vars ? vars->kind != DOC_MAP : reader_misspelt(r->doc->root, "vars");
+	struct machine *m = reader->m;
+	const struct doc_node *vars = doc_get(reader->doc->root, "vars");
+	m->vars_broken = vars ? vars->kind != DOC_MAP : reader_misspelt(reader->doc->root, "vars");
 	uint32_t owners = 0;
 	for (enum owner o = 0; o < OWNER_COUNT; o++) {
-		m->vars_map[o] = reader_get(r, vars, owner_name(o), DOC_MAP);
+		m->vars_map[o] = reader_get(reader, vars, owner_name(o), DOC_MAP);
 		m->vars_broken |= m->vars_map[o] ? m->vars_map[o]->partial
 						 : doc_get(vars, owner_name(o)) != NULL;
 		owners += m->vars_map[o] != NULL;
@@ -480,8 +487,8 @@ void read_variables(struct reader *r)
 	}
 	/* Under a key that is no owner there are declarations that nobody counts. */
 	m->vars_broken |= vars && vars->kind == DOC_MAP && (vars->count > owners || vars->partial);
-	r->variables = arena_array(&m->arena, m->variable_count, sizeof(*r->variables));
-	m->variables = r->variables;
+	reader->variables = arena_array(&m->arena, m->variable_count, sizeof(*reader->variables));
+	m->variables = reader->variables;
 	for (enum owner o = 0; o < OWNER_COUNT; o++)
-		read_owner(r, o, r->variables + m->first_of[o]);
+		read_owner(reader, o, reader->variables + m->first_of[o]);
 }

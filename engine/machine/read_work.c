@@ -6,45 +6,45 @@
 
 /* Both spellings at once are an error of the shape, which needs no note. `ours` NULL: the key has
  * no counterpart here. */
-static void note_spelling(const struct reader *r, const struct state *s, const char *other,
+static void note_spelling(const struct reader *reader, const struct state *state, const char *other,
 	const char *ours, const char *meaning)
 {
-	const struct doc_pair *pair = reader_pair(r, s->node, other);
-	if (!pair || (ours && reader_pair(r, s->node, ours)))
+	const struct doc_pair *pair = reader_pair(reader, state->node, other);
+	if (!pair || (ours && reader_pair(reader, state->node, ours)))
 		return;
-	struct site site = reader_site(r, &pair->key, s);
+	struct site site = reader_site(reader, &pair->key, state);
 	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", other, meaning);
 }
 
-static enum thinking read_thinking(const struct reader *r, const struct state *s)
+static enum thinking read_thinking(const struct reader *reader, const struct state *state)
 {
 	static const struct {
 		const char *text;
 		enum thinking thinking;
 	} levels[] = {{"off", THINKING_OFF}, {"low", THINKING_LOW}, {"medium", THINKING_MEDIUM},
 		{"high", THINKING_HIGH}, {"xhigh", THINKING_HIGH}, {"max", THINKING_HIGH}};
-	const char *level = reader_text(r, s->node, "thinking");
+	const char *level = reader_text(reader, state->node, "thinking");
 	if (!level)
-		level = reader_text(r, s->node, "effort");
+		level = reader_text(reader, state->node, "effort");
 	for (size_t i = 0; level && i < ARRAY_LEN(levels); i++)
 		if (strcmp(levels[i].text, level) == 0)
 			return levels[i].thinking;
 	return THINKING_INHERIT;
 }
 
-static void note_agent_spellings(const struct reader *r, const struct state *s)
+static void note_agent_spellings(const struct reader *reader, const struct state *state)
 {
-	const char *effort = reader_text(r, s->node, "effort");
+	const char *effort = reader_text(reader, state->node, "effort");
 	bool beyond = effort && (!strcmp(effort, "xhigh") || !strcmp(effort, "max"));
-	note_spelling(r, s, "effort", "thinking",
+	note_spelling(reader, state, "effort", "thinking",
 		beyond ? "`thinking: high`, the highest level here" : "`thinking`");
-	note_spelling(r, s, "max_tokens_fallback", NULL,
+	note_spelling(reader, state, "max_tokens_fallback", NULL,
 		"a token limit that binds when spend cannot be metered");
-	const struct doc_node *prompt = reader_get(r, s->node, "prompt", DOC_STR);
+	const struct doc_node *prompt = reader_get(reader, state->node, "prompt", DOC_STR);
 	const char *called = prompt ? strstr(prompt->text, "finish_session") : NULL;
 	if (!called)
 		return;
-	struct site site = reader_site(r, prompt, s);
+	struct site site = reader_site(reader, prompt, state);
 	site_report_at(&site, RULE_OTHER_SPELLING, (size_t)(called - prompt->text),
 		strlen("finish_session"),
 		"`finish_session` is understood as `finish_run`, the tool that ends a session");
@@ -55,70 +55,72 @@ static const char *inherited(const char *name)
 	return name && strcmp(name, "inherit") == 0 ? NULL : name;
 }
 
-static const struct template *read_prompt(const struct reader *r, const struct state *s)
+static const struct template *read_prompt(const struct reader *reader, const struct state *state)
 {
-	const struct doc_node *node = reader_get(r, s->node, "prompt", DOC_STR);
-	struct site site = reader_site(r, node, s);
-	return node ? template_compile(&r->scope, &site, TEMPLATE_PROMPT) : NULL;
+	const struct doc_node *node = reader_get(reader, state->node, "prompt", DOC_STR);
+	struct site site = reader_site(reader, node, state);
+	return node ? template_compile(&reader->scope, &site, TEMPLATE_PROMPT) : NULL;
 }
 
 /* No provider takes a message without text. */
-static void check_prompt(const struct reader *r, const struct state *s)
+static void check_prompt(const struct reader *reader, const struct state *state)
 {
-	const struct agent_state *a = &s->agent;
+	const struct agent_state *a = &state->agent;
 	const char *text = a->prompt ? template_literal(a->prompt) : NULL;
 	if (!text || text[strspn(text, " \t\r\n")])
 		return;
-	struct site site = reader_site(
-		r, reader_value(r, s->node, a->prompt_file ? "prompt_file" : "prompt"), s);
+	struct site site = reader_site(reader,
+		reader_value(reader, state->node, a->prompt_file ? "prompt_file" : "prompt"),
+		state);
 	struct finding *f = site_report(
 		&site, RULE_OUT_OF_RANGE, "the prompt is empty: no model can be asked nothing");
 	site_help(&site, f, "say what the agent is to do");
 }
 
-void read_agent(struct reader *r, struct state *s)
+void read_agent(struct reader *reader, struct state *state)
 {
-	struct agent_state *a = &s->agent;
-	const char *mode = reader_text(r, s->node, "mode");
-	a->prompt_file = reader_text(r, s->node, "prompt_file");
-	a->prompt = a->prompt_file ? read_prompt_file(r, s) : read_prompt(r, s);
-	check_prompt(r, s);
+	struct agent_state *a = &state->agent;
+	const char *mode = reader_text(reader, state->node, "mode");
+	a->prompt_file = reader_text(reader, state->node, "prompt_file");
+	a->prompt = a->prompt_file ? read_prompt_file(reader, state) : read_prompt(reader, state);
+	check_prompt(reader, state);
 	a->mode = mode && strcmp(mode, "run") == 0 ? MODE_RUN : MODE_AGENT;
-	a->provider = inherited(reader_text(r, s->node, "provider"));
-	a->model = inherited(reader_text(r, s->node, "model"));
-	a->thinking = read_thinking(r, s);
-	a->temperature = reader_float(r, s->node, "temperature");
-	a->max_usd = reader_float(r, s->node, "max_usd");
-	a->best_effort_usd = reader_float(r, s->node, "best_effort_usd_limit");
-	a->max_input_tokens = reader_int(r, s->node, "max_input_tokens");
-	a->max_output_tokens = reader_int(r, s->node, "max_output_tokens");
-	a->max_iterations = reader_int(r, s->node, "max_iterations");
-	a->max_tokens_fallback = reader_int(r, s->node, "max_tokens_fallback");
-	note_agent_spellings(r, s);
+	a->provider = inherited(reader_text(reader, state->node, "provider"));
+	a->model = inherited(reader_text(reader, state->node, "model"));
+	a->thinking = read_thinking(reader, state);
+	a->temperature = reader_float(reader, state->node, "temperature");
+	a->max_usd = reader_float(reader, state->node, "max_usd");
+	a->best_effort_usd = reader_float(reader, state->node, "best_effort_usd_limit");
+	a->max_input_tokens = reader_int(reader, state->node, "max_input_tokens");
+	a->max_output_tokens = reader_int(reader, state->node, "max_output_tokens");
+	a->max_iterations = reader_int(reader, state->node, "max_iterations");
+	a->max_tokens_fallback = reader_int(reader, state->node, "max_tokens_fallback");
+	note_agent_spellings(reader, state);
 }
 
-static void read_command(struct reader *r, struct state *s)
+static void read_command(struct reader *reader, struct state *state)
 {
-	const struct doc_node *list = reader_get(r, s->node, "command", DOC_LIST);
+	const struct doc_node *list = reader_get(reader, state->node, "command", DOC_LIST);
 	if (!list)
 		return;
-	const struct template **command = arena_array(&r->m->arena, list->count, sizeof(*command));
+	const struct template **command =
+		arena_array(&reader->m->arena, list->count, sizeof(*command));
 	for (uint32_t i = 0; i < list->count; i++) {
-		struct site site = reader_site(r, &list->items[i], s);
+		struct site site = reader_site(reader, &list->items[i], state);
 		if (list->items[i].kind == DOC_STR)
-			command[i] = template_compile(&r->scope, &site, TEMPLATE_ARG);
+			command[i] = template_compile(&reader->scope, &site, TEMPLATE_ARG);
 	}
-	s->tool.command = command;
-	s->tool.command_count = list->count;
-	read_command_files(r, s);
+	state->tool.command = command;
+	state->tool.command_count = list->count;
+	read_command_files(reader, state);
 }
 
-static void read_network(struct reader *r, struct state *s)
+static void read_network(struct reader *reader, struct state *state)
 {
-	struct tool_state *t = &s->tool;
-	const char *word = reader_text(r, s->node, "allow_network");
-	const char *other = reader_text(r, s->node, "network");
-	note_spelling(r, s, "network", "allow_network",
+	struct tool_state *t = &state->tool;
+	const char *word = reader_text(reader, state->node, "allow_network");
+	const char *other = reader_text(reader, state->node, "network");
+	note_spelling(reader, state, "network", "allow_network",
 		"`allow_network`, where `host` is `allow` and `none` is `block`");
 	if (word)
 		t->network = !strcmp(word, "allow")   ? NETWORK_ALLOW
@@ -128,17 +130,17 @@ static void read_network(struct reader *r, struct state *s)
 		t->network = !strcmp(other, "host")   ? NETWORK_ALLOW
 			     : !strcmp(other, "none") ? NETWORK_BLOCK
 						      : NETWORK_AUTO;
-	const struct doc_node *list = reader_get(r, s->node, "allow_network", DOC_LIST);
+	const struct doc_node *list = reader_get(reader, state->node, "allow_network", DOC_LIST);
 	if (!list)
 		return;
 	t->network = NETWORK_LIST;
-	t->hosts = reader_texts(r, s->node, "allow_network", &t->host_count);
+	t->hosts = reader_texts(reader, state->node, "allow_network", &t->host_count);
 	for (uint32_t i = 0; i < list->count; i++) {
 		struct host_port host;
 		if (list->items[i].kind != DOC_STR ||
 			host_rule_decode(&host, list->items[i].text, NULL) == 0)
 			continue;
-		struct site site = reader_site(r, &list->items[i], s);
+		struct site site = reader_site(reader, &list->items[i], state);
 		struct finding *f = site_report(
 			&site, RULE_NETWORK_HOST, "\"%s\" is not HOST:PORT", list->items[i].text);
 		site_help(&site, f,
@@ -147,66 +149,66 @@ static void read_network(struct reader *r, struct state *s)
 	}
 }
 
-static void read_env(struct reader *r, struct state *s)
+static void read_env(struct reader *reader, struct state *state)
 {
-	const struct doc_node *map = reader_get(r, s->node, "env", DOC_MAP);
+	const struct doc_node *map = reader_get(reader, state->node, "env", DOC_MAP);
 	if (!map)
 		return;
-	struct named_text *env = arena_array(&r->m->arena, map->count, sizeof(*env));
+	struct named_text *env = arena_array(&reader->m->arena, map->count, sizeof(*env));
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
 		if (strncmp(pair->key.text, "AGENT6_", 7) == 0) {
-			struct site site = reader_site(r, &pair->key, s);
+			struct site site = reader_site(reader, &pair->key, state);
 			site_report(&site, RULE_ENV_NAME,
 				"names that begin with AGENT6_ are set by agent6 itself");
 		}
 		if (pair->value.kind == DOC_STR)
-			env[s->tool.env_count++] =
+			env[state->tool.env_count++] =
 				(struct named_text){pair->key.text, pair->value.text};
 	}
-	s->tool.env = env;
+	state->tool.env = env;
 }
 
 static const char *const *read_paths(
-	const struct reader *r, const struct state *s, const char *key, size_t *count)
+	const struct reader *reader, const struct state *state, const char *key, size_t *count)
 {
-	const struct doc_node *list = reader_get(r, s->node, key, DOC_LIST);
+	const struct doc_node *list = reader_get(reader, state->node, key, DOC_LIST);
 	for (uint32_t i = 0; list && i < list->count; i++) {
 		const struct doc_node *item = &list->items[i];
 		if (item->kind != DOC_STR || item->text[0] != '/' || !item->text[1] ||
 			reader_path_clean(item->text + 1))
 			continue;
-		struct site site = reader_site(r, item, s);
+		struct site site = reader_site(reader, item, state);
 		site_report(&site, RULE_GRANT_PATH,
 			"\"%s\" is not a clean path: no `.`, `..`, doubled or trailing slash",
 			item->text);
 	}
-	return reader_texts(r, s->node, key, count);
+	return reader_texts(reader, state->node, key, count);
 }
 
-void read_tool(struct reader *r, struct state *s)
+void read_tool(struct reader *reader, struct state *state)
 {
-	struct tool_state *t = &s->tool;
-	const struct doc_node *limits = reader_value(r, s->node, "limits");
-	const struct doc_node *pty = reader_get(r, s->node, "pty", DOC_BOOL);
-	const char *workspace = reader_text(r, s->node, "workspace");
-	read_command(r, s);
-	read_network(r, s);
-	read_env(r, s);
-	t->stdin_text = reader_template(r, s->node, "stdin", s);
+	struct tool_state *t = &state->tool;
+	const struct doc_node *limits = reader_value(reader, state->node, "limits");
+	const struct doc_node *pty = reader_get(reader, state->node, "pty", DOC_BOOL);
+	const char *workspace = reader_text(reader, state->node, "workspace");
+	read_command(reader, state);
+	read_network(reader, state);
+	read_env(reader, state);
+	t->stdin_text = reader_template(reader, state->node, "stdin", state);
 	if (workspace)
 		t->workspace = !strcmp(workspace, "read")   ? WORKSPACE_READ
 			       : !strcmp(workspace, "none") ? WORKSPACE_NONE
 							    : WORKSPACE_WRITE;
-	t->reads = read_paths(r, s, "reads", &t->read_count);
-	t->writes = read_paths(r, s, "writes", &t->write_count);
-	t->secrets = reader_texts(r, s->node, "secrets", &t->secret_count);
+	t->reads = read_paths(reader, state, "reads", &t->read_count);
+	t->writes = read_paths(reader, state, "writes", &t->write_count);
+	t->secrets = reader_texts(reader, state->node, "secrets", &t->secret_count);
 	t->pty = pty && pty->boolean;
-	t->memory_mb = reader_int(r, limits, "memory_mb");
-	t->cpu_secs = reader_int(r, limits, "cpu_secs");
-	t->processes = reader_int(r, limits, "processes");
-	t->open_files = reader_int(r, limits, "open_files");
-	t->file_mb = reader_int(r, limits, "file_mb");
+	t->memory_mb = reader_int(reader, limits, "memory_mb");
+	t->cpu_secs = reader_int(reader, limits, "cpu_secs");
+	t->processes = reader_int(reader, limits, "processes");
+	t->open_files = reader_int(reader, limits, "open_files");
+	t->file_mb = reader_int(reader, limits, "file_mb");
 }
 
 /* The declared value that a reference to an operator variable yields; NULL: another owner. */
@@ -236,11 +238,11 @@ const char *wait_until_problem(const json_t *value)
 }
 
 /* The lone reference that a timing may be; NULL: none, reported. */
-static const struct template *timing_ref(const struct reader *r, const struct state *s,
+static const struct template *timing_ref(const struct reader *reader, const struct state *state,
 	const struct doc_node *node, enum type_kind wanted)
 {
-	struct site site = reader_site(r, node, s);
-	const struct template *t = template_compile(&r->scope, &site, TEMPLATE_ASSIGN);
+	struct site site = reader_site(reader, node, state);
+	const struct template *t = template_compile(&reader->scope, &site, TEMPLATE_ASSIGN);
 	if (!t)
 		return NULL;
 	const struct ref *ref = template_lone(t);
@@ -265,11 +267,11 @@ static const struct template *timing_ref(const struct reader *r, const struct st
 	return NULL;
 }
 
-static void report_timing(const struct reader *r, const struct state *s,
-	const struct doc_node *node, const struct template *t, const char *problem)
+static void report_timing(const struct reader *reader, const struct state *state,
+	const struct doc_node *node, const struct template *template, const char *problem)
 {
-	struct site site = reader_site(r, node, s);
-	const struct ref *ref = t ? template_lone(t) : NULL;
+	struct site site = reader_site(reader, node, state);
+	const struct ref *ref = template ? template_lone(template) : NULL;
 	const char *part = problem && !ref && node->kind == DOC_STR
 				   ? clock_fault(node->text, node->count)
 				   : NULL;
@@ -285,45 +287,45 @@ static void report_timing(const struct reader *r, const struct state *s,
 			"the machine");
 }
 
-static void read_every(struct reader *r, struct state *s, const struct doc_node *node)
+static void read_every(struct reader *reader, struct state *state, const struct doc_node *node)
 {
 	const char *problem = NULL;
 	if (node->kind == DOC_INT) {
-		s->wait.every_secs = (struct opt_int){true, node->integer};
+		state->wait.every_secs = (struct opt_int){true, node->integer};
 	} else if (node->kind == DOC_STR) {
-		s->wait.every_ref = timing_ref(r, s, node, TYPE_INT);
-		if (s->wait.every_ref)
+		state->wait.every_ref = timing_ref(reader, state, node, TYPE_INT);
+		if (state->wait.every_ref)
 			problem = wait_every_problem(
-				operator_value(template_lone(s->wait.every_ref)));
+				operator_value(template_lone(state->wait.every_ref)));
 	}
-	report_timing(r, s, node, s->wait.every_ref, problem);
+	report_timing(reader, state, node, state->wait.every_ref, problem);
 }
 
-static void read_until(struct reader *r, struct state *s, const struct doc_node *node)
+static void read_until(struct reader *reader, struct state *state, const struct doc_node *node)
 {
 	const char *problem = NULL;
 	if (node->kind != DOC_STR)
 		return;
 	if (strstr(node->text, "{{")) {
-		s->wait.until_ref = timing_ref(r, s, node, TYPE_STR);
-		if (s->wait.until_ref)
+		state->wait.until_ref = timing_ref(reader, state, node, TYPE_STR);
+		if (state->wait.until_ref)
 			problem = wait_until_problem(
-				operator_value(template_lone(s->wait.until_ref)));
+				operator_value(template_lone(state->wait.until_ref)));
 	} else {
-		s->wait.until_literal = true;
-		if (clock_parse(node->text, node->count, &s->wait.until_unix_us))
+		state->wait.until_literal = true;
+		if (clock_parse(node->text, node->count, &state->wait.until_unix_us))
 			problem = "`until` must be an instant such as 2026-01-31T08:00:00Z";
 	}
-	report_timing(r, s, node, s->wait.until_ref, problem);
+	report_timing(reader, state, node, state->wait.until_ref, problem);
 }
 
-void read_wait(struct reader *r, struct state *s)
+void read_wait(struct reader *reader, struct state *state)
 {
-	const struct doc_node *every = reader_value(r, s->node, "every_secs");
-	const struct doc_node *until = reader_value(r, s->node, "until");
-	s->wait.timed = every || until;
+	const struct doc_node *every = reader_value(reader, state->node, "every_secs");
+	const struct doc_node *until = reader_value(reader, state->node, "until");
+	state->wait.timed = every || until;
 	if (every)
-		read_every(r, s, every);
+		read_every(reader, state, every);
 	if (until)
-		read_until(r, s, until);
+		read_until(reader, state, until);
 }

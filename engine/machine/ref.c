@@ -37,11 +37,11 @@ size_t ref_span(const char *text, size_t at, size_t len)
 	return i - at;
 }
 
-static size_t fields_of(const struct record *r, const char **names)
+static size_t fields_of(const struct record *record, const char **names)
 {
 	size_t count = 0;
-	for (; count < r->field_count && count < CANDIDATES_MAX; count++)
-		names[count] = r->fields[count].name;
+	for (; count < record->field_count && count < CANDIDATES_MAX; count++)
+		names[count] = record->fields[count].name;
 	return count;
 }
 
@@ -116,12 +116,12 @@ static int not_a_record(const struct site *site, size_t start, size_t at, size_t
 }
 
 static int unknown_field(
-	const struct site *site, size_t at, const char *field, const struct record *r)
+	const struct site *site, size_t at, const char *field, const struct record *record)
 {
 	struct finding *f = site_report_at(site, RULE_UNKNOWN_FIELD, at, strlen(field),
-		"schema \"%s\" has no field \"%s\"", r->name, field);
+		"schema \"%s\" has no field \"%s\"", record->name, field);
 	const char *names[CANDIDATES_MAX];
-	size_t count = fields_of(r, names);
+	size_t count = fields_of(record, names);
 	site_did_you_mean(site, f, field, names, count);
 	site_say_known(site, f, names, count);
 	return -1;
@@ -136,42 +136,42 @@ static void name_at(const struct site *site, size_t at, size_t len, char out[NAM
 }
 
 static int resolve_root(
-	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *r)
+	const struct scope *scope, const struct site *site, size_t at, size_t len, struct ref *ref)
 {
 	char name[NAME_BYTES];
 	name_at(site, at, len, name);
 	if (scope->in_capture && strcmp(name, "result") == 0) {
-		r->type = scope->result;
+		ref->type = scope->result;
 	} else {
-		r->root = machine_variable(scope->machine, name);
-		if (!r->root)
+		ref->root = machine_variable(scope->machine, name);
+		if (!ref->root)
 			return unknown_root(scope, site, at, name);
-		r->type = r->root->type;
+		ref->type = ref->root->type;
 	}
-	return type_known(r->type) ? 0 : -1;
+	return type_known(ref->type) ? 0 : -1;
 }
 
-static int resolve_field(
-	const struct scope *scope, const struct site *site, size_t start, size_t at, struct ref *r)
+static int resolve_field(const struct scope *scope, const struct site *site, size_t start,
+	size_t at, struct ref *ref)
 {
 	char name[NAME_BYTES];
-	size_t len = strcspn(r->path + (at - start), ".");
+	size_t len = strcspn(ref->path + (at - start), ".");
 	name_at(site, at, len, name);
-	if (!r->root && scope->result.kind == TYPE_JSON) {
+	if (!ref->root && scope->result.kind == TYPE_JSON) {
 		struct finding *f = site_report_at(site, RULE_RESULT_NEEDS_SCHEMA, at, len,
 			"`result.%s` needs an output_schema that declares it", name);
 		site_help(site, f,
 			"add `output_schema`, or assign the whole `result` to a json variable");
 		return -1;
 	}
-	if (r->type.kind != TYPE_RECORD)
-		return not_a_record(site, start, at, len, r->type);
-	const struct field *declared = record_field(r->type.record, name);
+	if (ref->type.kind != TYPE_RECORD)
+		return not_a_record(site, start, at, len, ref->type);
+	const struct field *declared = record_field(ref->type.record, name);
 	if (!declared)
-		return unknown_field(site, at, name, r->type.record);
-	r->fields[r->field_count++] = declared;
-	r->type = declared->type;
-	return type_known(r->type) ? 0 : -1;
+		return unknown_field(site, at, name, ref->type.record);
+	ref->fields[ref->field_count++] = declared;
+	ref->type = declared->type;
+	return type_known(ref->type) ? 0 : -1;
 }
 
 static size_t count_dots(const char *text, size_t len)
@@ -208,25 +208,27 @@ const struct ref *ref_compile(
 	return kept;
 }
 
-const json_t *ref_within(const struct ref *r, const json_t *root_value)
+const json_t *ref_within(const struct ref *ref, const json_t *root_value)
 {
 	const json_t *value = root_value;
-	for (size_t i = 0; value && i < r->field_count; i++)
-		value = json_object_get(value, r->fields[i]->name);
+	for (size_t i = 0; value && i < ref->field_count; i++)
+		value = json_object_get(value, ref->fields[i]->name);
 	return value;
 }
 
 const json_t *ref_find(
-	const struct ref *r, const json_t *blackboard, const json_t *result, struct err *e)
+	const struct ref *ref, const json_t *blackboard, const json_t *result, struct err *e)
 {
-	const json_t *root = r->root ? json_object_get(blackboard, r->root->name) : result;
-	const json_t *value = ref_within(r, root);
+	const json_t *root = ref->root ? json_object_get(blackboard, ref->root->name) : result;
+	const json_t *value = ref_within(ref, root);
 	if (value)
 		return value;
 	size_t at = 0;
-	while (root && at < r->field_count && (root = json_object_get(root, r->fields[at]->name)))
+	while (root && at < ref->field_count &&
+		(root = json_object_get(root, ref->fields[at]->name)))
 		at++;
-	err_set(e, "\"%s\" was read, but %s\"%s\" is not set", r->path,
-		r->field_count ? "its field " : "", r->field_count ? r->fields[at]->name : r->path);
+	err_set(e, "\"%s\" was read, but %s\"%s\" is not set", ref->path,
+		ref->field_count ? "its field " : "",
+		ref->field_count ? ref->fields[at]->name : ref->path);
 	return NULL;
 }

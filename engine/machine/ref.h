@@ -34,10 +34,10 @@ const struct ref *ref_compile(
 	const struct scope *scope, const struct site *site, size_t at, size_t len);
 /* Borrowed value, or NULL with the missing segment named in `e`. `result` NULL outside captures. */
 const json_t *ref_find(
-	const struct ref *r, const json_t *blackboard, const json_t *result, struct err *e);
+	const struct ref *ref, const json_t *blackboard, const json_t *result, struct err *e);
 
 /* The same inside the root's own value; NULL when a field is missing. */
-const json_t *ref_within(const struct ref *r, const json_t *root_value);
+const json_t *ref_within(const struct ref *ref, const json_t *root_value);
 
 /* ^[a-z][a-z0-9_]*$ and at most 64 bytes. */
 bool identifier_ok(const char *text, size_t len);

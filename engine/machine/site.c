@@ -9,15 +9,15 @@
 
 enum { MESSAGE_BYTES = 1024, SUGGESTIONS_MAX = 100, NARROW_LINES = 200, KNOWN_MAX = 12 };
 
-struct finding *site_report(const struct site *s, enum rule rule, const char *format, ...)
+struct finding *site_report(const struct site *site, enum rule rule, const char *format, ...)
 {
 	char text[MESSAGE_BYTES];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	struct finding *f = finding_add(s->findings, rule, s->doc, s->node, "%s", text);
-	f->state = s->state;
+	struct finding *f = finding_add(site->findings, rule, site->doc, site->node, "%s", text);
+	f->state = site->state;
 	return f;
 }
 
@@ -32,7 +32,7 @@ static void point(
 
 /* Bytes [at, at + len) of the node's text, if the source line that should hold them does: the
  * node's own line for a scalar on one line, the k-th below for line k of a block. */
-static bool narrow_by_line(const struct doc *d, struct doc_node *node, size_t at, size_t len)
+static bool narrow_by_line(const struct doc *doc, struct doc_node *node, size_t at, size_t len)
 {
 	const char *text = node->text, *line = text;
 	uint32_t number = node->pos.line;
@@ -42,7 +42,7 @@ static bool narrow_by_line(const struct doc *d, struct doc_node *node, size_t at
 	size_t from = number == node->pos.line ? node->pos.column - 1 : 0;
 	for (uint32_t n = number; n <= number + 1 && n <= node->pos.end_line; n++, from = 0) {
 		size_t source_len;
-		const char *source = doc_line(d, n, &source_len);
+		const char *source = doc_line(doc, n, &source_len);
 		if (from > source_len)
 			continue;
 		const char *hit = memmem(source + from, source_len - from, line, width);
@@ -65,11 +65,11 @@ static size_t offset_of(const char *source, size_t len, uint32_t column)
 	return at;
 }
 
-bool site_ends_at_comment(const struct site *s)
+bool site_ends_at_comment(const struct site *site)
 {
 	size_t len;
-	const struct doc_node *n = s->node;
-	const char *source = doc_line(s->doc, n->pos.end_line, &len);
+	const struct doc_node *n = site->node;
+	const char *source = doc_line(site->doc, n->pos.end_line, &len);
 	size_t end = offset_of(source, len, n->pos.end_column);
 	size_t blanks = strspn(source + end, " \t");
 	/* What is quoted ends with the quote. */
@@ -78,13 +78,13 @@ bool site_ends_at_comment(const struct site *s)
 }
 
 /* The same for folded or escaped text: the bytes themselves, if they stand there just once. */
-static void narrow_by_word(const struct doc *d, struct doc_node *node, size_t at, size_t len)
+static void narrow_by_word(const struct doc *doc, struct doc_node *node, size_t at, size_t len)
 {
 	struct doc_node found = *node;
 	uint32_t hits = 0, last = node->pos.line + NARROW_LINES;
 	for (uint32_t n = node->pos.line; len && n <= node->pos.end_line && n <= last; n++) {
 		size_t end;
-		const char *source = doc_line(d, n, &end), *hit;
+		const char *source = doc_line(doc, n, &end), *hit;
 		size_t from = n == node->pos.line ? offset_of(source, end, node->pos.column) : 0;
 		if (n == node->pos.end_line)
 			end = offset_of(source, end, node->pos.end_column);
@@ -100,54 +100,56 @@ static void narrow_by_word(const struct doc *d, struct doc_node *node, size_t at
 }
 
 struct finding *site_report_at(
-	const struct site *s, enum rule rule, size_t at, size_t len, const char *format, ...)
+	const struct site *site, enum rule rule, size_t at, size_t len, const char *format, ...)
 {
-	struct doc_node node = *s->node;
+	struct doc_node node = *site->node;
 	if (node.kind == DOC_STR && node.pos.line && at + len <= node.count &&
-		!narrow_by_line(s->doc, &node, at, len))
-		narrow_by_word(s->doc, &node, at, len);
+		!narrow_by_line(site->doc, &node, at, len))
+		narrow_by_word(site->doc, &node, at, len);
 	char text[MESSAGE_BYTES];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	struct finding *f = finding_add(s->findings, rule, s->doc, &node, "%s", text);
-	f->state = s->state;
+	struct finding *f = finding_add(site->findings, rule, site->doc, &node, "%s", text);
+	f->state = site->state;
 	return f;
 }
 
-void site_help(const struct site *s, struct finding *f, const char *format, ...)
+void site_help(const struct site *site, struct finding *finding, const char *format, ...)
 {
-	if (!f)
+	if (!finding)
 		return;
 	char text[MESSAGE_BYTES];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	finding_help(s->findings, f, "%s", text);
+	finding_help(site->findings, finding, "%s", text);
 }
 
-void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
+void site_did_you_mean(const struct site *site, struct finding *finding, const char *word,
 	const char *const *names, size_t count)
 {
 	struct lookalike letter = lookalike_find(word, NULL);
-	if (letter.code && f && f->message) {
-		advise_letters(s->findings, f, word);
+	if (letter.code && finding && finding->message) {
+		advise_letters(site->findings, finding, word);
 		return;
 	}
 	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
 	const char *near =
-		s->findings->errors > SUGGESTIONS_MAX ? NULL : suggest_word(word, names, count);
+		site->findings->errors > SUGGESTIONS_MAX ? NULL : suggest_word(word, names, count);
 	if (near)
-		finding_help(s->findings, f, "did you mean \"%s\"?", near);
+		finding_help(site->findings, finding, "did you mean \"%s\"?", near);
 }
 
-void site_say_known(const struct site *s, struct finding *f, const char *const *names, size_t count)
+void site_say_known(
+	const struct site *site, struct finding *finding, const char *const *names, size_t count)
 {
 	AUTO_BUF all = BUF_INIT(1024);
 	for (size_t i = 0; i < count && count <= KNOWN_MAX; i++)
 		buf_addf(&all, "%s\"%s\"", i ? ", " : "", names[i]);
-	if (f && f->message && !f->help && all.len && !all.failed)
-		finding_help(s->findings, f, count > 1 ? "use one of %s" : "use %s", all.data);
+	if (finding && finding->message && !finding->help && all.len && !all.failed)
+		finding_help(
+			site->findings, finding, count > 1 ? "use one of %s" : "use %s", all.data);
 }

@@ -16,20 +16,21 @@ struct site {
 };
 
 /* A finding on the whole node. */
-struct finding *site_report(const struct site *s, enum rule rule, const char *format, ...)
+struct finding *site_report(const struct site *site, enum rule rule, const char *format, ...)
 	PRINTF(3, 4);
 /* A finding on bytes [at, at + len) of the node's string. Points into a quoted, plain or block
  * scalar where the source shows the same text, else at the whole node. */
-struct finding *site_report_at(const struct site *s, enum rule rule, size_t at, size_t len,
+struct finding *site_report_at(const struct site *site, enum rule rule, size_t at, size_t len,
 	const char *format, ...) PRINTF(5, 6);
 /* Whether the node's text was written without quotes and ends where a comment begins. */
-bool site_ends_at_comment(const struct site *s);
-/* `f` NULL: nothing. */
-void site_help(const struct site *s, struct finding *f, const char *format, ...) PRINTF(3, 4);
+bool site_ends_at_comment(const struct site *site);
+/* `finding` NULL: nothing. */
+void site_help(const struct site *site, struct finding *finding, const char *format, ...)
+	PRINTF(3, 4);
 /* "did you mean "X"?" when one of the names is close. */
-void site_did_you_mean(const struct site *s, struct finding *f, const char *word,
+void site_did_you_mean(const struct site *site, struct finding *finding, const char *word,
 	const char *const *names, size_t count);
-/* The names themselves, when they are few and `f` has no help yet. */
+/* The names themselves, when they are few and `finding` has no help yet. */
 void site_say_known(
-	const struct site *s, struct finding *f, const char *const *names, size_t count);
+	const struct site *site, struct finding *finding, const char *const *names, size_t count);
 #endif

@@ -77,37 +77,38 @@ static const char *richer_help(const char *text, size_t from, size_t to)
 	       "\\{{";
 }
 
-static void PRINTF(5, 6)
-	fail(struct compiler *c, enum rule rule, size_t from, size_t to, const char *format, ...)
+static void PRINTF(5, 6) fail(
+	struct compiler *compiler, enum rule rule, size_t from, size_t to, const char *format, ...)
 {
 	char text[512];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (c->problems++ >= PROBLEMS_MAX)
+	if (compiler->problems++ >= PROBLEMS_MAX)
 		return;
-	struct finding *f = site_report_at(c->site, rule, from, to - from, "%s", text);
+	struct finding *f = site_report_at(compiler->site, rule, from, to - from, "%s", text);
 	if (rule == RULE_TEMPLATE_SYNTAX)
-		site_help(c->site, f, "%s", richer_help(c->text, from, to));
+		site_help(compiler->site, f, "%s", richer_help(compiler->text, from, to));
 }
 
-static int parse_filter(struct compiler *c, size_t from, size_t to, enum filter *out)
+static int parse_filter(struct compiler *compiler, size_t from, size_t to, enum filter *out)
 {
-	trim(c->text, &from, &to);
+	trim(compiler->text, &from, &to);
 	int len = (int)(to - from);
 	for (enum filter f = FILTER_LEN; f <= FILTER_JSON; f++)
 		if (strlen(filter_names[f]) == to - from &&
-			memcmp(c->text + from, filter_names[f], to - from) == 0) {
+			memcmp(compiler->text + from, filter_names[f], to - from) == 0) {
 			*out = f;
 			return 0;
 		}
-	if (memchr(c->text + from, '|', to - from))
-		fail(c, RULE_TEMPLATE_FILTER, from, to, "only one filter is possible, not a chain");
+	if (memchr(compiler->text + from, '|', to - from))
+		fail(compiler, RULE_TEMPLATE_FILTER, from, to,
+			"only one filter is possible, not a chain");
 	else
-		fail(c, RULE_TEMPLATE_FILTER, from, to,
+		fail(compiler, RULE_TEMPLATE_FILTER, from, to,
 			"\"%.*s\" is not a filter; there are `len` and `json`", len,
-			c->text + from);
+			compiler->text + from);
 	return -1;
 }
 
@@ -122,90 +123,93 @@ static bool is_scalar(struct type t)
 	return t.kind != TYPE_LIST && t.kind != TYPE_JSON && t.kind != TYPE_RECORD;
 }
 
-static void check_type(struct compiler *c, const struct part *p, size_t from, size_t to, bool lone)
+static void check_type(
+	struct compiler *compiler, const struct part *part, size_t from, size_t to, bool lone)
 {
-	struct type t = p->ref->type;
-	if (p->filter == FILTER_LEN && !has_length(t))
-		fail(c, RULE_TEMPLATE_TYPE, from, to, "\"%s\" is of type %s, which has no length",
-			p->ref->path, type_name(t));
-	if (p->filter != FILTER_NONE || is_scalar(t) || (lone && c->use == TEMPLATE_ASSIGN))
+	struct type t = part->ref->type;
+	if (part->filter == FILTER_LEN && !has_length(t))
+		fail(compiler, RULE_TEMPLATE_TYPE, from, to,
+			"\"%s\" is of type %s, which has no length", part->ref->path, type_name(t));
+	if (part->filter != FILTER_NONE || is_scalar(t) ||
+		(lone && compiler->use == TEMPLATE_ASSIGN))
 		return;
-	if (c->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
+	if (compiler->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
 		if (!lone)
-			fail(c, RULE_TEMPLATE_SPLICE, from, to,
+			fail(compiler, RULE_TEMPLATE_SPLICE, from, to,
 				"\"%s\" is a list; only an element that is nothing but \"{{ %s "
 				"}}\" "
 				"becomes one argument per item",
-				p->ref->path, p->ref->path);
+				part->ref->path, part->ref->path);
 		return;
 	}
-	fail(c, RULE_TEMPLATE_TYPE, from, to,
-		"\"%s\" is of type %s and has no text form; write {{ %s | json }}", p->ref->path,
-		type_name(t), p->ref->path);
+	fail(compiler, RULE_TEMPLATE_TYPE, from, to,
+		"\"%s\" is of type %s and has no text form; write {{ %s | json }}", part->ref->path,
+		type_name(t), part->ref->path);
 }
 
-static void add_part(struct compiler *c, struct part p)
+static void add_part(struct compiler *compiler, struct part p)
 {
-	c->parts = own_room(c->parts, c->count, &c->room, sizeof(*c->parts));
-	c->parts[c->count++] = p;
+	compiler->parts = own_room(
+		compiler->parts, compiler->count, &compiler->room, sizeof(*compiler->parts));
+	compiler->parts[compiler->count++] = p;
 }
 
-static void add_text(struct compiler *c, size_t from, size_t to)
+static void add_text(struct compiler *compiler, size_t from, size_t to)
 {
 	if (from < to)
-		add_part(c, (struct part){.text = c->text + from, .len = to - from});
+		add_part(compiler, (struct part){.text = compiler->text + from, .len = to - from});
 }
 
 /* The inside of one pair of braces, [from, to). */
-static void parse_reference(struct compiler *c, size_t from, size_t to, bool lone)
+static void parse_reference(struct compiler *compiler, size_t from, size_t to, bool lone)
 {
-	trim(c->text, &from, &to);
-	size_t span = ref_span(c->text, from, to), next = from + span;
-	while (next < to && blank(c->text[next]))
+	trim(compiler->text, &from, &to);
+	size_t span = ref_span(compiler->text, from, to), next = from + span;
+	while (next < to && blank(compiler->text[next]))
 		next++;
-	if (!span || (next < to && c->text[next] != '|')) {
+	if (!span || (next < to && compiler->text[next] != '|')) {
 		int shown = to - from > 60 ? 60 : (int)(to - from);
 		if (from == to)
-			fail(c, RULE_TEMPLATE_SYNTAX, from, to, "the braces are empty");
+			fail(compiler, RULE_TEMPLATE_SYNTAX, from, to, "the braces are empty");
 		else
-			fail(c, RULE_TEMPLATE_SYNTAX, from, to, "\"%.*s\" is not a reference",
-				shown, c->text + from);
+			fail(compiler, RULE_TEMPLATE_SYNTAX, from, to,
+				"\"%.*s\" is not a reference", shown, compiler->text + from);
 		return;
 	}
 	struct part p = {0};
-	if (next < to && parse_filter(c, next + 1, to, &p.filter))
+	if (next < to && parse_filter(compiler, next + 1, to, &p.filter))
 		return;
-	p.ref = ref_compile(c->scope, c->site, from, span);
+	p.ref = ref_compile(compiler->scope, compiler->site, from, span);
 	if (p.ref) {
-		check_type(c, &p, from, from + span, lone);
-		add_part(c, p);
+		check_type(compiler, &p, from, from + span, lone);
+		add_part(compiler, p);
 	} else {
-		c->problems++;
+		compiler->problems++;
 	}
 }
 
-static void parse(struct compiler *c)
+static void parse(struct compiler *compiler)
 {
 	size_t start = 0;
 	const char *open;
-	while (c->problems < PROBLEMS_MAX && (open = strstr(c->text + start, "{{"))) {
-		size_t at = (size_t)(open - c->text);
+	while (compiler->problems < PROBLEMS_MAX && (open = strstr(compiler->text + start, "{{"))) {
+		size_t at = (size_t)(open - compiler->text);
 		if (at > start && open[-1] == '\\') {
-			add_text(c, start, at - 1);
-			add_text(c, at, at + 2);
+			add_text(compiler, start, at - 1);
+			add_text(compiler, at, at + 2);
 			start = at + 2;
 			continue;
 		}
 		const char *close = strstr(open + 2, "}}");
 		if (!close) {
-			fail(c, RULE_TEMPLATE_SYNTAX, at, at + 2, "this {{ is never closed");
+			fail(compiler, RULE_TEMPLATE_SYNTAX, at, at + 2, "this {{ is never closed");
 			return;
 		}
-		add_text(c, start, at);
-		start = (size_t)(close - c->text) + 2;
-		parse_reference(c, at + 2, start - 2, at == 0 && start == c->len);
+		add_text(compiler, start, at);
+		start = (size_t)(close - compiler->text) + 2;
+		parse_reference(compiler, at + 2, start - 2, at == 0 && start == compiler->len);
 	}
-	add_text(c, start, c->len);
+	add_text(compiler, start, compiler->len);
 }
 
 const struct template *template_compile(
@@ -229,40 +233,43 @@ const struct template *template_compile(
 	return t;
 }
 
-const struct ref *template_lone(const struct template *t)
+const struct ref *template_lone(const struct template *template)
 {
-	bool lone = t->count == 1 && !t->parts[0].text && t->parts[0].filter == FILTER_NONE;
-	return lone ? t->parts[0].ref : NULL;
+	bool lone = template->count == 1 && !template->parts[0].text &&
+		    template->parts[0].filter == FILTER_NONE;
+	return lone ? template->parts[0].ref : NULL;
 }
 
-const char *template_literal(const struct template *t)
+const char *template_literal(const struct template *template)
 {
-	if (t->count == 0)
+	if (template->count == 0)
 		return "";
-	return t->count == 1 && t->parts[0].text == t->source ? t->source : NULL;
+	return template->count == 1 && template->parts[0].text == template->source
+		       ? template->source
+		       : NULL;
 }
 
-struct type template_type(const struct template *t)
+struct type template_type(const struct template *template)
 {
-	const struct ref *lone = template_lone(t);
+	const struct ref *lone = template_lone(template);
 	return lone ? lone->type : (struct type){.kind = TYPE_STR};
 }
 
-bool template_is_splice(const struct template *t)
+bool template_is_splice(const struct template *template)
 {
-	return t->use == TEMPLATE_ARG && template_type(t).kind == TYPE_LIST;
+	return template->use == TEMPLATE_ARG && template_type(template).kind == TYPE_LIST;
 }
 
-const char *template_source(const struct template *t)
+const char *template_source(const struct template *template)
 {
-	return t->source;
+	return template->source;
 }
 
-void template_references(const struct template *t, ref_visitor *each, void *ctx)
+void template_references(const struct template *template, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; t && i < t->count; i++)
-		if (!t->parts[i].text)
-			each(ctx, t->parts[i].ref, t->source);
+	for (size_t i = 0; template && i < template->count; i++)
+		if (!template->parts[i].text)
+			each(ctx, template->parts[i].ref, template->source);
 }
 
 /* An int kept where a float is declared is shown as the float it stands for. */
@@ -277,12 +284,13 @@ static int render_scalar(const json_t *value, enum type_kind kind, struct buf *o
 }
 
 /* Text that whoever wrote it could have made an instruction. */
-static bool is_free_text(const struct part *p)
+static bool is_free_text(const struct part *part)
 {
-	const struct ref *ref = p->ref;
+	const struct ref *ref = part->ref;
 	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
 	enum type_kind kind = ref->type.kind;
-	if (p->filter == FILTER_LEN || kind == TYPE_INT || kind == TYPE_FLOAT || kind == TYPE_BOOL)
+	if (part->filter == FILTER_LEN || kind == TYPE_INT || kind == TYPE_FLOAT ||
+		kind == TYPE_BOOL)
 		return false;
 	return !field || !field->values;
 }
@@ -299,41 +307,41 @@ static void add_fenced(struct buf *out, const char *path, const char *text, size
 	buf_addf(out, "\nend-data-%s\n", digest);
 }
 
-static int render_part(const struct part *p, const json_t *blackboard, const json_t *result,
+static int render_part(const struct part *part, const json_t *blackboard, const json_t *result,
 	struct buf *out, struct err *e)
 {
-	if (p->text)
-		return buf_add(out, p->text, p->len);
-	const json_t *value = ref_find(p->ref, blackboard, result, e);
+	if (part->text)
+		return buf_add(out, part->text, part->len);
+	const json_t *value = ref_find(part->ref, blackboard, result, e);
 	if (!value)
 		return -1;
 	int64_t length;
-	if (p->filter == FILTER_JSON)
+	if (part->filter == FILTER_JSON)
 		return json_write(out, value);
-	if (p->filter == FILTER_NONE)
-		return render_scalar(value, p->ref->type.kind, out);
+	if (part->filter == FILTER_NONE)
+		return render_scalar(value, part->ref->type.kind, out);
 	if (json_length(value, &length))
 		return err_set(e, "\"%s\" is neither text, list nor object, so it has no length",
-			p->ref->path);
+			part->ref->path);
 	return buf_addf(out, "%lld", (long long)length);
 }
 
 static int render_fenced(
-	const struct part *p, const json_t *blackboard, struct buf *out, struct err *e)
+	const struct part *part, const json_t *blackboard, struct buf *out, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(out->cap_bytes);
-	if (render_part(p, blackboard, NULL, &text, e))
+	if (render_part(part, blackboard, NULL, &text, e))
 		return -1;
-	add_fenced(out, p->ref->path, text.data, text.len);
+	add_fenced(out, part->ref->path, text.data, text.len);
 	return out->failed ? -1 : 0;
 }
 
-int template_render(const struct template *t, const json_t *blackboard, const json_t *result,
+int template_render(const struct template *template, const json_t *blackboard, const json_t *result,
 	struct buf *out, struct err *e)
 {
-	for (size_t i = 0; i < t->count; i++) {
-		const struct part *p = &t->parts[i];
-		bool fence = t->use == TEMPLATE_PROMPT && !p->text && p->ref->root &&
+	for (size_t i = 0; i < template->count; i++) {
+		const struct part *p = &template->parts[i];
+		bool fence = template->use == TEMPLATE_PROMPT && !p->text && p->ref->root &&
 			     p->ref->root->untrusted && is_free_text(p);
 		if (fence ? render_fenced(p, blackboard, out, e)
 			  : render_part(p, blackboard, result, out, e))
@@ -342,19 +350,19 @@ int template_render(const struct template *t, const json_t *blackboard, const js
 	return 0;
 }
 
-json_t *template_value(
-	const struct template *t, const json_t *blackboard, const json_t *result, struct err *e)
+json_t *template_value(const struct template *template, const json_t *blackboard,
+	const json_t *result, struct err *e)
 {
-	const struct ref *lone = template_lone(t);
+	const struct ref *lone = template_lone(template);
 	if (lone)
 		return json_incref((json_t *)(uintptr_t)ref_find(lone, blackboard, result, e));
 	AUTO_BUF text = BUF_INIT(VALUE_TEXT_BYTES_MAX);
-	if (template_render(t, blackboard, result, &text, e))
+	if (template_render(template, blackboard, result, &text, e))
 		return NULL;
 	return json_stringn(text.data, text.len);
 }
 
-int template_render_item(const struct template *t, const json_t *item, struct buf *out)
+int template_render_item(const struct template *template, const json_t *item, struct buf *out)
 {
-	return render_scalar(item, template_type(t).item, out);
+	return render_scalar(item, template_type(template).item, out);
 }

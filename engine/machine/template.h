@@ -26,27 +26,27 @@ enum template_use {
 const struct template *template_compile(
 	const struct scope *scope, const struct site *site, enum template_use use);
 /* The type of template_value: that of a lone filterless reference, else str. */
-struct type template_type(const struct template *t);
+struct type template_type(const struct template *template);
 /* The reference when the template is nothing but `{{ ref }}`, else NULL. */
-const struct ref *template_lone(const struct template *t);
+const struct ref *template_lone(const struct template *template);
 /* The text when it holds no reference, else NULL. */
-const char *template_literal(const struct template *t);
+const char *template_literal(const struct template *template);
 
 /* Appends the rendered text. -1: a missing optional field was read, a `len` of a json number,
  * boolean or null, or the result crosses out->cap_bytes. `result` is the capture's result, NULL
  * elsewhere. */
-int template_render(const struct template *t, const json_t *blackboard, const json_t *result,
+int template_render(const struct template *template, const json_t *blackboard, const json_t *result,
 	struct buf *out, struct err *e);
 /* The value of a lone filterless reference (new reference), or the rendered text as a string. */
-json_t *template_value(
-	const struct template *t, const json_t *blackboard, const json_t *result, struct err *e);
+json_t *template_value(const struct template *template, const json_t *blackboard,
+	const json_t *result, struct err *e);
 /* True for a command element that is exactly one list reference: it becomes one argument per item.
  */
-bool template_is_splice(const struct template *t);
+bool template_is_splice(const struct template *template);
 /* Renders one item of such a list. */
-int template_render_item(const struct template *t, const json_t *item, struct buf *out);
+int template_render_item(const struct template *template, const json_t *item, struct buf *out);
 /* The text as the author wrote it. */
-const char *template_source(const struct template *t);
+const char *template_source(const struct template *template);
 /* Calls `each` once per reference, in order. */
-void template_references(const struct template *t, ref_visitor *each, void *ctx);
+void template_references(const struct template *template, ref_visitor *each, void *ctx);
 #endif

@@ -6,15 +6,15 @@
  * far, and nobody writes what takes more than these. */
 enum { PASSES_MAX = 64 };
 
-bool trust_networked(const struct state *s)
+bool trust_networked(const struct state *state)
 {
-	return s->kind == KIND_TOOL &&
-	       (s->tool.network == NETWORK_ALLOW || s->tool.network == NETWORK_LIST);
+	return state->kind == KIND_TOOL &&
+	       (state->tool.network == NETWORK_ALLOW || state->tool.network == NETWORK_LIST);
 }
 
-const struct origin *trust_origin(const struct trust *t, const struct variable *v)
+const struct origin *trust_origin(const struct trust *trust, const struct variable *variable)
 {
-	return &t->from[v - t->m->variables];
+	return &trust->from[variable - trust->m->variables];
 }
 
 static void find_taken(void *ctx, const struct ref *ref, const char *source)
@@ -25,26 +25,27 @@ static void find_taken(void *ctx, const struct ref *ref, const char *source)
 		t->taken = ref->root;
 }
 
-const struct variable *trust_input(struct trust *t, const struct state *s)
+const struct variable *trust_input(struct trust *trust, const struct state *state)
 {
-	t->taken = NULL;
-	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.command_count; i++)
-		template_references(s->tool.command[i], find_taken, t);
-	if (s->kind == KIND_TOOL)
-		template_references(s->tool.stdin_text, find_taken, t);
-	return t->taken;
+	trust->taken = NULL;
+	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.command_count; i++)
+		template_references(state->tool.command[i], find_taken, trust);
+	if (state->kind == KIND_TOOL)
+		template_references(state->tool.stdin_text, find_taken, trust);
+	return trust->taken;
 }
 
-void trust_reach(struct trust *t, const bool *sources, bool past_people, const struct state **by)
+void trust_reach(
+	struct trust *trust, const bool *sources, bool past_people, const struct state **by)
 {
 	size_t count = 0;
-	for (size_t i = 0; i < t->m->state_count; i++) {
+	for (size_t i = 0; i < trust->m->state_count; i++) {
 		by[i] = NULL;
 		if (sources[i])
-			t->queue[count++] = &t->m->states[i];
+			trust->queue[count++] = &trust->m->states[i];
 	}
 	for (size_t at = 0; at < count; at++) {
-		const struct state *s = t->queue[at];
+		const struct state *s = trust->queue[at];
 		for (size_t e = 0; e < state_edge_count(s); e++) {
 			const struct state *next = state_edge(s, e);
 			if (!next || by[next->index] ||
@@ -52,109 +53,110 @@ void trust_reach(struct trust *t, const bool *sources, bool past_people, const s
 				continue;
 			by[next->index] = sources[s->index] ? s : by[s->index];
 			if (!sources[next->index])
-				t->queue[count++] = next;
+				trust->queue[count++] = next;
 		}
 	}
 }
 
-const struct state *trust_left(const struct trust *t, const struct state *s)
+const struct state *trust_left(const struct trust *trust, const struct state *state)
 {
-	bool sees = s->kind == KIND_TOOL && s->tool.workspace != WORKSPACE_NONE;
-	return sees ? t->left[s->index] : NULL;
+	bool sees = state->kind == KIND_TOOL && state->tool.workspace != WORKSPACE_NONE;
+	return sees ? trust->left[state->index] : NULL;
 }
 
 /* Who writes into the workspace what a model wrote, or what it was given from there. */
-static void spread_files(struct trust *t)
+static void spread_files(struct trust *trust)
 {
 	bool more = false;
-	for (size_t i = 0; i < t->m->state_count; i++) {
-		const struct state *s = &t->m->states[i];
+	for (size_t i = 0; i < trust->m->state_count; i++) {
+		const struct state *s = &trust->m->states[i];
 		bool writes = s->kind == KIND_AGENT
 				      ? s->agent.mode == MODE_RUN
 				      : s->kind == KIND_TOOL &&
 						s->tool.workspace == WORKSPACE_WRITE &&
-						trust_input(t, s);
-		more |= writes && !t->leaves[i];
-		t->leaves[i] |= writes;
+						trust_input(trust, s);
+		more |= writes && !trust->leaves[i];
+		trust->leaves[i] |= writes;
 	}
 	if (more)
-		trust_reach(t, t->leaves, true, t->left);
-	t->changed |= more;
+		trust_reach(trust, trust->leaves, true, trust->left);
+	trust->changed |= more;
 }
 
-static void distrust(struct trust *t, const struct variable *v, const struct state *writer,
-	const struct variable *because)
+static void distrust(struct trust *trust, const struct variable *variable,
+	const struct state *writer, const struct variable *because)
 {
-	struct origin *o = &t->from[v - t->m->variables];
+	struct origin *o = &trust->from[variable - trust->m->variables];
 	if (o->writer)
 		return;
-	*o = (struct origin){writer, because, because ? NULL : trust_left(t, writer)};
-	t->changed = true;
+	*o = (struct origin){writer, because, because ? NULL : trust_left(trust, writer)};
+	trust->changed = true;
 }
 
 /* What an assignment writes is as untrusted as the state's result, or as what it copies. */
-static void spread_assignment(struct trust *t, const struct state *s, const struct assignment *a,
-	bool source, const struct variable *input)
+static void spread_assignment(struct trust *trust, const struct state *state,
+	const struct assignment *assignment, bool source, const struct variable *input)
 {
-	t->taken = NULL;
-	template_references(a->value, find_taken, t);
+	trust->taken = NULL;
+	template_references(assignment->value, find_taken, trust);
 	if (source || input)
-		distrust(t, a->target, s, input);
-	else if (t->taken)
-		distrust(t, a->target, s, t->taken);
+		distrust(trust, assignment->target, state, input);
+	else if (trust->taken)
+		distrust(trust, assignment->target, state, trust->taken);
 }
 
-static void spread(struct trust *t, const struct state *s)
+static void spread(struct trust *trust, const struct state *state)
 {
-	bool source = s->kind == KIND_AGENT || trust_networked(s);
-	const struct variable *input = source ? NULL : trust_input(t, s);
-	source |= !input && trust_left(t, s);
-	if (s->capture.whole && (source || input))
-		distrust(t, s->capture.whole, s, input);
-	for (size_t i = 0; i < s->capture.set_count; i++)
-		spread_assignment(t, s, &s->capture.set[i], source, input);
+	bool source = state->kind == KIND_AGENT || trust_networked(state);
+	const struct variable *input = source ? NULL : trust_input(trust, state);
+	source |= !input && trust_left(trust, state);
+	if (state->capture.whole && (source || input))
+		distrust(trust, state->capture.whole, state, input);
+	for (size_t i = 0; i < state->capture.set_count; i++)
+		spread_assignment(trust, state, &state->capture.set[i], source, input);
 }
 
 /* What was not followed to its end may be anywhere by now. */
-static void distrust_all(struct trust *t)
+static void distrust_all(struct trust *trust)
 {
-	for (size_t i = 0; i < t->m->state_count; i++) {
-		const struct state *s = &t->m->states[i];
+	for (size_t i = 0; i < trust->m->state_count; i++) {
+		const struct state *s = &trust->m->states[i];
 		if (s->capture.whole)
-			distrust(t, s->capture.whole, s, NULL);
+			distrust(trust, s->capture.whole, s, NULL);
 		for (size_t k = 0; k < s->capture.set_count; k++)
-			distrust(t, s->capture.set[k].target, s, NULL);
+			distrust(trust, s->capture.set[k].target, s, NULL);
 	}
-	spread_files(t);
+	spread_files(trust);
 }
 
-static bool has_source(const struct machine *m)
+static bool has_source(const struct machine *machine)
 {
-	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_AGENT || trust_networked(&m->states[i]))
+	for (size_t i = 0; i < machine->state_count; i++)
+		if (machine->states[i].kind == KIND_AGENT || trust_networked(&machine->states[i]))
 			return true;
 	return false;
 }
 
-void trust_init(struct trust *t, const struct machine *m)
+void trust_init(struct trust *trust, const struct machine *machine)
 {
-	*t = (struct trust){.m = m, .changed = has_source(m)};
-	arena_init(&t->arena);
-	t->from = arena_array(&t->arena, m->variable_count, sizeof(*t->from));
-	t->leaves = arena_array(&t->arena, m->state_count, sizeof(*t->leaves));
-	t->left = arena_array(&t->arena, m->state_count, sizeof(struct state *));
-	t->queue = arena_array(&t->arena, m->state_count, sizeof(struct state *));
-	for (int pass = 0; t->changed && pass < PASSES_MAX; pass++) {
-		t->changed = false;
-		spread_files(t);
-		for (size_t i = 0; i < m->state_count; i++)
-			spread(t, &m->states[pass % 2 ? m->state_count - 1 - i : i]);
+	*trust = (struct trust){.m = machine, .changed = has_source(machine)};
+	arena_init(&trust->arena);
+	trust->from = arena_array(&trust->arena, machine->variable_count, sizeof(*trust->from));
+	trust->leaves = arena_array(&trust->arena, machine->state_count, sizeof(*trust->leaves));
+	trust->left = arena_array(&trust->arena, machine->state_count, sizeof(struct state *));
+	trust->queue = arena_array(&trust->arena, machine->state_count, sizeof(struct state *));
+	for (int pass = 0; trust->changed && pass < PASSES_MAX; pass++) {
+		trust->changed = false;
+		spread_files(trust);
+		for (size_t i = 0; i < machine->state_count; i++)
+			spread(trust,
+				&machine->states[pass % 2 ? machine->state_count - 1 - i : i]);
 	}
-	if (t->changed)
-		distrust_all(t);
+	if (trust->changed)
+		distrust_all(trust);
 }
 
-void trust_done(struct trust *t)
+void trust_done(struct trust *trust)
 {
-	arena_done(&t->arena);
+	arena_done(&trust->arena);
 }

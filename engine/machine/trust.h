@@ -28,16 +28,17 @@ struct trust {
 	const struct variable *taken; /* the untrusted variable that a visit found */
 };
 
-void trust_init(struct trust *t, const struct machine *m);
-void trust_done(struct trust *t);
-const struct origin *trust_origin(const struct trust *t, const struct variable *v);
+void trust_init(struct trust *trust, const struct machine *machine);
+void trust_done(struct trust *trust);
+const struct origin *trust_origin(const struct trust *trust, const struct variable *variable);
 /* The first untrusted variable in a tool's argv or stdin; NULL: none. */
-const struct variable *trust_input(struct trust *t, const struct state *s);
+const struct variable *trust_input(struct trust *trust, const struct state *state);
 /* Who left untrusted data in the workspace that the tool sees; NULL: nobody. */
-const struct state *trust_left(const struct trust *t, const struct state *s);
+const struct state *trust_left(const struct trust *trust, const struct state *state);
 /* `by`, by state: one of the `sources` (by state) from which it is reached, or NULL; `past_people`:
  * through waits that only a poke ends, too. */
-void trust_reach(struct trust *t, const bool *sources, bool past_people, const struct state **by);
+void trust_reach(
+	struct trust *trust, const bool *sources, bool past_people, const struct state **by);
 /* A tool that reaches a network. */
-bool trust_networked(const struct state *s);
+bool trust_networked(const struct state *state);
 #endif

@@ -3,73 +3,74 @@
 #include "machine/predicate_node.h"
 #include <string.h>
 
-static void tool_refs(const struct tool_state *t, ref_visitor *each, void *ctx)
+static void tool_refs(const struct tool_state *state, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; i < t->command_count; i++)
-		template_references(t->command[i], each, ctx);
-	template_references(t->stdin_text, each, ctx);
+	for (size_t i = 0; i < state->command_count; i++)
+		template_references(state->command[i], each, ctx);
+	template_references(state->stdin_text, each, ctx);
 }
 
-void state_timing_refs(const struct state *s, ref_visitor *each, void *ctx)
+void state_timing_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	template_references(s->wait.every_ref, each, ctx);
-	template_references(s->wait.until_ref, each, ctx);
+	template_references(state->wait.every_ref, each, ctx);
+	template_references(state->wait.until_ref, each, ctx);
 }
 
-void state_entry_refs(const struct state *s, ref_visitor *each, void *ctx)
+void state_entry_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	template_references(s->notify, each, ctx);
-	switch (s->kind) {
-	case KIND_AGENT: template_references(s->agent.prompt, each, ctx); return;
-	case KIND_TOOL: tool_refs(&s->tool, each, ctx); return;
-	case KIND_WAIT: state_timing_refs(s, each, ctx); return;
-	case KIND_TERMINAL: template_references(s->terminal.reason, each, ctx); return;
+	template_references(state->notify, each, ctx);
+	switch (state->kind) {
+	case KIND_AGENT: template_references(state->agent.prompt, each, ctx); return;
+	case KIND_TOOL: tool_refs(&state->tool, each, ctx); return;
+	case KIND_WAIT: state_timing_refs(state, each, ctx); return;
+	case KIND_TERMINAL: template_references(state->terminal.reason, each, ctx); return;
 	case KIND_BRANCH:
 	case KIND_COUNT: return;
 	}
 }
 
-static void node_refs(const struct node *n, const char *source, ref_visitor *each, void *ctx)
+static void node_refs(const struct node *node, const char *source, ref_visitor *each, void *ctx)
 {
-	if (n->kind == NODE_REF || n->kind == NODE_HAS)
-		each(ctx, n->ref, source);
-	for (const struct node *child = n->first; child; child = child->next)
+	if (node->kind == NODE_REF || node->kind == NODE_HAS)
+		each(ctx, node->ref, source);
+	for (const struct node *child = node->first; child; child = child->next)
 		node_refs(child, source, each, ctx);
 }
 
-void state_condition_refs(const struct state *s, ref_visitor *each, void *ctx)
+void state_condition_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; s->kind == KIND_BRANCH && i < s->branch.clause_count; i++) {
-		const struct predicate *p = s->branch.clauses[i].condition;
+	for (size_t i = 0; state->kind == KIND_BRANCH && i < state->branch.clause_count; i++) {
+		const struct predicate *p = state->branch.clauses[i].condition;
 		if (p)
 			node_refs(p->root, p->source, each, ctx);
 	}
 }
 
-void state_capture_refs(const struct state *s, ref_visitor *each, void *ctx)
+void state_capture_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; i < s->capture.set_count; i++)
-		template_references(s->capture.set[i].value, each, ctx);
+	for (size_t i = 0; i < state->capture.set_count; i++)
+		template_references(state->capture.set[i].value, each, ctx);
 }
 
-static void node_literals(const struct node *n, void (*each)(void *ctx, json_t *value), void *ctx)
+static void node_literals(
+	const struct node *node, void (*each)(void *ctx, json_t *value), void *ctx)
 {
-	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_INT)
-		each(ctx, json_integer(n->value.integer));
-	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_FLOAT)
-		each(ctx, json_real(n->value.number));
-	if (n->kind == NODE_LITERAL && n->value.kind == VALUE_STR)
-		each(ctx, json_stringn(n->value.text, n->value.len));
-	for (const struct node *child = n->first; child; child = child->next)
+	if (node->kind == NODE_LITERAL && node->value.kind == VALUE_INT)
+		each(ctx, json_integer(node->value.integer));
+	if (node->kind == NODE_LITERAL && node->value.kind == VALUE_FLOAT)
+		each(ctx, json_real(node->value.number));
+	if (node->kind == NODE_LITERAL && node->value.kind == VALUE_STR)
+		each(ctx, json_stringn(node->value.text, node->value.len));
+	for (const struct node *child = node->first; child; child = child->next)
 		node_literals(child, each, ctx);
 }
 
 void state_condition_literals(
-	const struct state *s, void (*each)(void *ctx, json_t *value), void *ctx)
+	const struct state *state, void (*each)(void *ctx, json_t *value), void *ctx)
 {
-	for (size_t i = 0; s->kind == KIND_BRANCH && i < s->branch.clause_count; i++)
-		if (s->branch.clauses[i].condition)
-			node_literals(s->branch.clauses[i].condition->root, each, ctx);
+	for (size_t i = 0; state->kind == KIND_BRANCH && i < state->branch.clause_count; i++)
+		if (state->branch.clauses[i].condition)
+			node_literals(state->branch.clauses[i].condition->root, each, ctx);
 }
 
 static const struct doc_node *find_text(const struct doc_node *node, const char *source)
@@ -84,11 +85,11 @@ static const struct doc_node *find_text(const struct doc_node *node, const char 
 	return found;
 }
 
-const struct doc_node *state_text_node(const struct state *s, const char *source, bool *inside)
+const struct doc_node *state_text_node(const struct state *state, const char *source, bool *inside)
 {
-	const struct doc_node *node = find_text(s->node, source);
+	const struct doc_node *node = find_text(state->node, source);
 	*inside = node != NULL;
-	if (!node && s->kind == KIND_AGENT && s->agent.prompt_file)
-		node = find_text(s->node, s->agent.prompt_file);
-	return node ? node : s->key;
+	if (!node && state->kind == KIND_AGENT && state->agent.prompt_file)
+		node = find_text(state->node, state->agent.prompt_file);
+	return node ? node : state->key;
 }

@@ -46,9 +46,9 @@ static json_t *unwrap(const json_t *value)
 	return NULL;
 }
 
-const char *stream_arguments(const struct block *b, char **made)
+const char *stream_arguments(const struct block *block, char **made)
 {
-	const char *text = b->text.len ? b->text.data : "{}";
+	const char *text = block->text.len ? block->text.data : "{}";
 	size_t len = strlen(text);
 	*made = NULL;
 	if (is_object(text, len))

@@ -10,7 +10,7 @@
 typedef void client_notice_fn(void *context, const char *text);
 
 /* What a call cost, attempt by attempt: every attempt that reached the model was billed. */
-typedef void client_bill_fn(void *context, const struct usage *u);
+typedef void client_bill_fn(void *context, const struct usage *usage);
 
 /* Before an attempt is sent, and once more when it tells its usage before it ends: what it has told
  * until now, and the most that it can come to. An attempt that is not billed takes that back. */
@@ -41,9 +41,10 @@ struct client {
 	void *context;
 };
 
-/* Asks once, with retries. Returns 0 with *out owned by the caller, or -1 with *f. `bill` is called
- * once per attempt that was answered with 2xx, or that had been sent and was not answered in time.
+/* Asks once, with retries. Returns 0 with *out owned by the caller, or -1 with *fault. `bill` is
+ * called once per attempt that was answered with 2xx, or that had been sent and was not answered in
+ * time.
  */
-int client_call(struct client *c, const struct wire_request *r, size_t serial,
-	struct wire_reply *out, struct fault *f);
+int client_call(struct client *client, const struct wire_request *request, size_t serial,
+	struct wire_reply *out, struct fault *fault);
 #endif

@@ -36,16 +36,16 @@ static const struct {
 	{"exceed_context_size_error", FAULT_CONTEXT, 0},
 };
 
-int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...)
+int fault_set(struct fault *fault, enum fault_kind kind, const char *format, ...)
 {
-	if (f->kind != FAULT_NONE)
+	if (fault->kind != FAULT_NONE)
 		return -1;
 	va_list args;
 	va_start(args, format);
-	vsnprintf(f->text, sizeof(f->text), format, args);
+	vsnprintf(fault->text, sizeof(fault->text), format, args);
 	va_end(args);
-	utf8_copy(f->text, sizeof(f->text), f->text);
-	f->kind = kind;
+	utf8_copy(fault->text, sizeof(fault->text), fault->text);
+	fault->kind = kind;
 	return -1;
 }
 
@@ -95,14 +95,14 @@ static bool is_bad_request(long status)
 
 /* Gateways refuse what no model behind them takes with other numbers than 400, and llama.cpp calls
  * a conversation that a model's template does not take its own error. */
-bool fault_blames_request(const struct fault *f)
+bool fault_blames_request(const struct fault *fault)
 {
 	static const long others[] = {401, 402, 403, 408, 409, 413, 429};
 	for (size_t i = 0; i < ARRAY_LEN(others); i++)
-		if (f->status == others[i])
+		if (fault->status == others[i])
 			return false;
-	return (f->status >= 400 && f->status < 500) ||
-	       (f->status == 500 && strcasestr(f->text, "jinja"));
+	return (fault->status >= 400 && fault->status < 500) ||
+	       (fault->status == 500 && strcasestr(fault->text, "jinja"));
 }
 
 /* A request that is larger than a rate limit passes at no time. */
@@ -194,7 +194,7 @@ static void name_error(char *out, size_t bytes, const json_t *error, long status
 		snprintf(out, bytes, "%lld", (long long)json_integer_value(named));
 }
 
-int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry)
+int fault_reply(struct fault *fault, long status, const char *body, size_t len, int should_retry)
 {
 	json_auto_t *doc = json_read(body, len, BODY_CAP_BYTES, NULL);
 	const json_t *error = error_of(doc);
@@ -209,28 +209,28 @@ int fault_reply(struct fault *f, long status, const char *body, size_t len, int 
 	enum fault_kind kind = classify(error, text, status);
 	if (kind != FAULT_CONTEXT && should_retry >= 0)
 		kind = should_retry ? FAULT_RETRY : FAULT_FATAL;
-	f->status = stands_for(error, text, status);
+	fault->status = stands_for(error, text, status);
 	const char *colon = text[0] ? ": " : "",
 		   *hint = status / 100 == 3
 				   ? ", a redirect, which is not followed; is base_url right?"
 			   : status == 404 ? "; are base_url and the model right?"
 					   : "";
 	if (status)
-		return fault_set(f, kind, "the provider answered %ld%s%s%s%s%s", status, hint,
+		return fault_set(fault, kind, "the provider answered %ld%s%s%s%s%s", status, hint,
 			type[0] ? " " : "", type, colon, text);
-	return fault_set(f, kind, "the provider reported an error%s%s%s%s%s", type[0] ? " (" : "",
-		type, type[0] ? ")" : "", colon, text);
+	return fault_set(fault, kind, "the provider reported an error%s%s%s%s%s",
+		type[0] ? " (" : "", type, type[0] ? ")" : "", colon, text);
 }
 
-int fault_malformed(struct fault *f, const char *why, const char *body, size_t len)
+int fault_malformed(struct fault *fault, const char *why, const char *body, size_t len)
 {
 	char text[SHOWN_BYTES + 1], shown[SHOWN_BYTES / 2];
 	fault_show(text, sizeof(text), body, len);
 	fault_show(shown, sizeof(shown), why, strlen(why));
 	if (!text[strspn(text, " ")])
-		return fault_set(f, FAULT_RETRY, "the provider's reply is empty");
+		return fault_set(fault, FAULT_RETRY, "the provider's reply is empty");
 	return fault_set(
-		f, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", shown, text);
+		fault, FAULT_RETRY, "the provider sent a malformed reply: %s: %s", shown, text);
 }
 
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s)
@@ -255,12 +255,12 @@ static uint64_t next_random(uint64_t *seed)
 	return *seed;
 }
 
-int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed)
+int64_t fault_delay_ms(const struct fault *fault, int attempt, uint64_t *seed)
 {
-	if (f->retry_after_ms > WISH_MAX_MS)
+	if (fault->retry_after_ms > WISH_MAX_MS)
 		return -1;
 	int64_t base = attempt >= 5 ? BACKOFF_MAX_MS : (int64_t)BASE_MS << attempt;
 	int64_t spread = base / 2;
 	int64_t own = base - spread / 2 + (int64_t)(next_random(seed) % (uint64_t)(spread + 1));
-	return own > f->retry_after_ms ? own : f->retry_after_ms;
+	return own > fault->retry_after_ms ? own : fault->retry_after_ms;
 }

@@ -6,7 +6,7 @@
  */
 #ifndef PROVIDER_FAULT_H
 #define PROVIDER_FAULT_H
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -33,24 +33,24 @@ struct fault {
 	}
 
 /* Fills kind and text; the first cause wins. Always returns -1. */
-int fault_set(struct fault *f, enum fault_kind kind, const char *format, ...) PRINTF(3, 4);
+int fault_set(struct fault *fault, enum fault_kind kind, const char *format, ...) PRINTF(3, 4);
 /* What a server said, for a fault's text: at most `bytes` with the NUL; what could move a cursor is
  * a space. */
 void fault_show(char *out, size_t bytes, const char *text, size_t len);
 /* Classifies an error reply: `status` (0 for an in-stream error) and its body in either vendor's
  * shape, HTML or anything else. `should_retry` is the x-should-retry header: 1, 0, -1 unset.
  * Always returns -1. */
-int fault_reply(struct fault *f, long status, const char *body, size_t len, int should_retry);
+int fault_reply(struct fault *fault, long status, const char *body, size_t len, int should_retry);
 /* What should have been JSON and is not, as a captive portal's page: `why`, and how it begins.
  * Always returns -1. */
-int fault_malformed(struct fault *f, const char *why, const char *body, size_t len);
+int fault_malformed(struct fault *fault, const char *why, const char *body, size_t len);
 /* Whether the request itself was refused as it is, so that one that says it otherwise may pass. */
-bool fault_blames_request(const struct fault *f);
+bool fault_blames_request(const struct fault *fault);
 /* The wait a retry-after-ms or retry-after value asks for, -1 when it says nothing usable.
  * `text` is milliseconds when `millis`, else seconds or an HTTP date relative to `now_s`. */
 int64_t fault_retry_after(const char *text, bool millis, int64_t now_s);
 /* The wait before attempt `attempt` + 1 (0-based): 1 s doubling up to 30 s, a quarter of jitter
  * from `seed` (advanced), or the provider's own wish where that is longer. -1: the wish is over the
  * 120 s ceiling. */
-int64_t fault_delay_ms(const struct fault *f, int attempt, uint64_t *seed);
+int64_t fault_delay_ms(const struct fault *fault, int attempt, uint64_t *seed);
 #endif

@@ -44,9 +44,10 @@ int http_global(struct err *e)
 	return 0;
 }
 
-static curl_socket_t open_socket(void *context, curlsocktype purpose, struct curl_sockaddr *a)
+static curl_socket_t open_socket(
+	void *context, curlsocktype purpose, struct curl_sockaddr *sockaddr)
 {
-	(void)purpose, (void)a;
+	(void)purpose, (void)sockaddr;
 	struct http *h = context;
 	struct err e = ERR_NONE;
 	int fd = channel_connect(h->channel_fd, h->connect_timeout_ms, &e);
@@ -220,22 +221,24 @@ static bool holds_version(const char *base)
 	return false;
 }
 
-static int set_base(struct http *h, const struct http_options *o)
+static int set_base(struct http *http, const struct http_options *options)
 {
-	const char *url = o->base_url;
+	const char *url = options->base_url;
 	size_t len = strlen(url);
 	while (len && url[len - 1] == '/')
 		len--;
 	bool usual = len >= VERSION_LEN && !memcmp(url + len - VERSION_LEN, version, VERSION_LEN);
-	h->base = strndup(url, usual ? len - VERSION_LEN : len);
-	h->skip = h->base && o->any_version && !usual && holds_version(h->base) ? VERSION_LEN : 0;
-	return h->base ? 0 : -1;
+	http->base = strndup(url, usual ? len - VERSION_LEN : len);
+	http->skip = http->base && options->any_version && !usual && holds_version(http->base)
+			     ? VERSION_LEN
+			     : 0;
+	return http->base ? 0 : -1;
 }
 
-static CURLcode set_options(struct http *h, const struct http_options *o)
+static CURLcode set_options(struct http *http, const struct http_options *options)
 {
-	CURL *c = h->curl;
-	const char *protocol = strncasecmp(o->base_url, "https:", 6) ? "http" : "https";
+	CURL *c = http->curl;
+	const char *protocol = strncasecmp(options->base_url, "https:", 6) ? "http" : "https";
 	CURLcode rc = CURLE_OK;
 #define SET(option, value) rc = rc ? rc : curl_easy_setopt(c, option, value)
 	SET(CURLOPT_PROTOCOLS_STR, protocol);
@@ -246,50 +249,50 @@ static CURLcode set_options(struct http *h, const struct http_options *o)
 	SET(CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	SET(CURLOPT_SSL_VERIFYPEER, 1L);
 	SET(CURLOPT_SSL_VERIFYHOST, 2L);
-	if (o->ca_file) {
-		SET(CURLOPT_CAINFO, o->ca_file);
+	if (options->ca_file) {
+		SET(CURLOPT_CAINFO, options->ca_file);
 		SET(CURLOPT_CAPATH, NULL);
 	} else if (trust_directory()) {
 		SET(CURLOPT_CAINFO, NULL);
-		h->by_name = true;
+		http->by_name = true;
 	}
 	/* The path is never opened: with it set curl resolves nothing and asks for an AF_UNIX
 	 * socket, which open_socket takes from the channel instead. */
 	SET(CURLOPT_UNIX_SOCKET_PATH, CHANNEL_PATH);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
-	SET(CURLOPT_OPENSOCKETDATA, h);
+	SET(CURLOPT_OPENSOCKETDATA, http);
 	SET(CURLOPT_SOCKOPTFUNCTION, is_connected);
 	SET(CURLOPT_HEADERFUNCTION, on_header);
-	SET(CURLOPT_HEADERDATA, h);
+	SET(CURLOPT_HEADERDATA, http);
 	SET(CURLOPT_WRITEFUNCTION, on_bytes);
-	SET(CURLOPT_WRITEDATA, h);
+	SET(CURLOPT_WRITEDATA, http);
 	SET(CURLOPT_NOPROGRESS, 0L);
 	SET(CURLOPT_XFERINFOFUNCTION, on_progress);
-	SET(CURLOPT_XFERINFODATA, h);
-	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)o->connect_timeout_ms);
-	SET(CURLOPT_ERRORBUFFER, h->broken);
+	SET(CURLOPT_XFERINFODATA, http);
+	SET(CURLOPT_CONNECTTIMEOUT_MS, (long)options->connect_timeout_ms);
+	SET(CURLOPT_ERRORBUFFER, http->broken);
 	SET(CURLOPT_USERAGENT, "agent6/" AGENT6_VERSION);
 #undef SET
 	return rc;
 }
 
-struct http *http_open(const struct http_options *o, struct err *e)
+struct http *http_open(const struct http_options *options, struct err *e)
 {
 	struct http *h = calloc(1, sizeof(*h));
-	if (h && !set_base(h, o)) {
+	if (h && !set_base(h, options)) {
 		h->curl = curl_easy_init();
-		h->channel_fd = o->channel_fd;
-		h->proxied = o->proxied;
-		h->query = o->query && *o->query ? o->query : NULL;
-		h->connect_timeout_ms = o->connect_timeout_ms;
-		h->idle_timeout_ms = o->idle_timeout_ms;
+		h->channel_fd = options->channel_fd;
+		h->proxied = options->proxied;
+		h->query = options->query && *options->query ? options->query : NULL;
+		h->connect_timeout_ms = options->connect_timeout_ms;
+		h->idle_timeout_ms = options->idle_timeout_ms;
 	}
 	if (!h || !h->curl) {
 		err_set(e, "out of memory");
 		http_close(h);
 		return NULL;
 	}
-	CURLcode rc = set_options(h, o);
+	CURLcode rc = set_options(h, options);
 	if (rc) {
 		err_set(e, "libcurl refuses an option: %s", curl_easy_strerror(rc));
 		http_close(h);
@@ -298,20 +301,20 @@ struct http *http_open(const struct http_options *o, struct err *e)
 	return h;
 }
 
-void http_close(struct http *h)
+void http_close(struct http *http)
 {
-	if (!h)
+	if (!http)
 		return;
-	if (h->curl)
-		curl_easy_cleanup(h->curl);
-	free(h->base);
-	free(h);
+	if (http->curl)
+		curl_easy_cleanup(http->curl);
+	free(http->base);
+	free(http);
 }
 
 /* An end closes the relayed connection and the channel, in any order. */
-bool http_broker_gone(const struct http *h)
+bool http_broker_gone(const struct http *http)
 {
-	return channel_gone(h->channel_fd, BROKER_END_MS);
+	return channel_gone(http->channel_fd, BROKER_END_MS);
 }
 
 static bool is_clean(const char *header)
@@ -322,13 +325,13 @@ static bool is_clean(const char *header)
 	return true;
 }
 
-static struct curl_slist *make_headers(const char *const *headers, struct fault *f)
+static struct curl_slist *make_headers(const char *const *headers, struct fault *fault)
 {
 	/* An empty Expect keeps curl from waiting for a 100 that no provider sends. */
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 	for (; *headers; headers++) {
 		if (!is_clean(*headers)) {
-			fault_set(f, FAULT_FATAL,
+			fault_set(fault, FAULT_FATAL,
 				"a header for the provider holds a byte outside printable ASCII; "
 				"look at the key for a stray line break");
 			curl_slist_free_all(list);
@@ -340,11 +343,11 @@ static struct curl_slist *make_headers(const char *const *headers, struct fault 
 }
 
 /* X.509's own numbers for an issuer that nobody vouches for. */
-static bool is_strange(const struct http *h)
+static bool is_strange(const struct http *http)
 {
 	enum { SELF_SIGNED = 18, LAST = 21 };
 	long verdict = 0;
-	curl_easy_getinfo(h->curl, CURLINFO_SSL_VERIFYRESULT, &verdict);
+	curl_easy_getinfo(http->curl, CURLINFO_SSL_VERIFYRESULT, &verdict);
 	return verdict >= SELF_SIGNED && verdict <= LAST;
 }
 
@@ -355,15 +358,15 @@ static bool speaks_other(const char *why)
 	return strstr(why, "protocol") || strstr(why, "version number");
 }
 
-static int failed(const struct http *h, CURLcode rc, struct fault *f)
+static int failed(const struct http *http, CURLcode rc, struct fault *fault)
 {
-	if (f->kind != FAULT_NONE)
+	if (fault->kind != FAULT_NONE)
 		return -1;
 	char why[CURL_ERROR_SIZE];
-	const char *words = h->broken[0] ? h->broken : curl_easy_strerror(rc);
+	const char *words = http->broken[0] ? http->broken : curl_easy_strerror(rc);
 	fault_show(why, sizeof(why), words, strlen(words));
 	if (rc == CURLE_SSL_CONNECT_ERROR && speaks_other(why))
-		return fault_set(f, FAULT_FATAL,
+		return fault_set(fault, FAULT_FATAL,
 			"what answers at the provider's base_url speaks no TLS 1.2 or 1.3 (%s); "
 			"is it https, and up to date?",
 			why);
@@ -372,39 +375,42 @@ static int failed(const struct http *h, CURLcode rc, struct fault *f)
 	case CURLE_PEER_FAILED_VERIFICATION:
 	case CURLE_SSL_CACERT_BADFILE:
 	case CURLE_SSL_ISSUER_ERROR:
-		return fault_set(f, FAULT_FATAL, "the provider's certificate is not accepted: %s%s",
-			why, is_strange(h) ? "; its ca_file says whom else to trust" : "");
+		return fault_set(fault, FAULT_FATAL,
+			"the provider's certificate is not accepted: %s%s", why,
+			is_strange(http) ? "; its ca_file says whom else to trust" : "");
 	case CURLE_URL_MALFORMAT:
-		return fault_set(f, FAULT_FATAL, "the provider's base_url cannot be used: %s", why);
+		return fault_set(
+			fault, FAULT_FATAL, "the provider's base_url cannot be used: %s", why);
 	case CURLE_UNSUPPORTED_PROTOCOL:
-		return fault_set(f, FAULT_FATAL,
+		return fault_set(fault, FAULT_FATAL,
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
 	case TOO_LARGE:
 	case CURLE_OUT_OF_MEMORY: /* which libcurl before 8.6 says of it */
-		if (!h->raw_bytes)
-			return fault_set(f, FAULT_FATAL,
+		if (!http->raw_bytes)
+			return fault_set(fault, FAULT_FATAL,
 				"a header of the provider's reply is too long, or memory is full");
 		break;
 	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect, */
 	case CURLE_SEND_ERROR:  /* sometimes before the request is written */
 	case CURLE_COULDNT_CONNECT:
-		return fault_set(f, FAULT_RETRY,
+		return fault_set(fault, FAULT_RETRY,
 			"no answer from the provider (%s); look whether base_url is right and %s",
 			why,
-			h->proxied ? "sandbox.upstream_proxy runs, takes its credentials and lets "
-				     "this through"
-				   : "something answers there");
+			http->proxied
+				? "sandbox.upstream_proxy runs, takes its credentials and lets "
+				  "this through"
+				: "something answers there");
 	case CURLE_SSL_CONNECT_ERROR:
-		return fault_set(f, FAULT_RETRY,
+		return fault_set(fault, FAULT_RETRY,
 			"the TLS handshake with the provider broke (%s); look whether base_url is "
 			"right and speaks TLS",
 			why);
 	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
-		if (clock_monotonic_ms() >= h->post->deadline_ms - ROUNDING_MS)
-			return fault_set(f, FAULT_TIMEOUT, "the call ran into its time-out");
+		if (clock_monotonic_ms() >= http->post->deadline_ms - ROUNDING_MS)
+			return fault_set(fault, FAULT_TIMEOUT, "the call ran into its time-out");
 	}
-	return fault_set(f, FAULT_RETRY, "the connection to the provider broke: %s", why);
+	return fault_set(fault, FAULT_RETRY, "the connection to the provider broke: %s", why);
 }
 
 /* curl's own copy of the headers holds the key. */
@@ -417,66 +423,68 @@ static void wipe_headers(struct curl_slist *list)
 
 /* Whether the server closed a kept connection while it was used again: it has not got all of the
  * request, so none is made twice. libcurl goes on by itself only where it had sent everything. */
-static bool closed_just_then(const struct http *h, CURLcode rc)
+static bool closed_just_then(const struct http *http, CURLcode rc)
 {
 	long dialled = 1;
-	curl_easy_getinfo(h->curl, CURLINFO_NUM_CONNECTS, &dialled);
-	return rc == CURLE_SEND_ERROR && !dialled && !h->head_bytes && h->fault->kind == FAULT_NONE;
+	curl_easy_getinfo(http->curl, CURLINFO_NUM_CONNECTS, &dialled);
+	return rc == CURLE_SEND_ERROR && !dialled && !http->head_bytes &&
+	       http->fault->kind == FAULT_NONE;
 }
 
 /* An authority may be in the system's file alone. Nothing was sent to the refused server. */
-static CURLcode perform(struct http *h)
+static CURLcode perform(struct http *http)
 {
-	CURLcode rc = curl_easy_perform(h->curl);
-	if (closed_just_then(h, rc))
-		rc = curl_easy_perform(h->curl);
-	if (rc != CURLE_PEER_FAILED_VERIFICATION || !h->by_name || !trust_file())
+	CURLcode rc = curl_easy_perform(http->curl);
+	if (closed_just_then(http, rc))
+		rc = curl_easy_perform(http->curl);
+	if (rc != CURLE_PEER_FAILED_VERIFICATION || !http->by_name || !trust_file())
 		return rc;
-	h->by_name = false;
-	curl_easy_setopt(h->curl, CURLOPT_CAINFO, trust_file());
-	return curl_easy_perform(h->curl);
+	http->by_name = false;
+	curl_easy_setopt(http->curl, CURLOPT_CAINFO, trust_file());
+	return curl_easy_perform(http->curl);
 }
 
 /* Of a time-out: whether a whole request waits for its answer on the other side. */
-static bool unanswered(const struct http *h, CURLcode rc)
+static bool unanswered(const struct http *http, CURLcode rc)
 {
 	curl_off_t sent = 0;
-	curl_easy_getinfo(h->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
+	curl_easy_getinfo(http->curl, CURLINFO_SIZE_UPLOAD_T, &sent);
 	return (rc == CURLE_ABORTED_BY_CALLBACK || rc == CURLE_OPERATION_TIMEDOUT) &&
-	       !h->head->status && sent >= (curl_off_t)h->post->body_len;
+	       !http->head->status && sent >= (curl_off_t)http->post->body_len;
 }
 
-int http_post(struct http *h, const struct http_post *post, struct http_head *head, struct fault *f)
+int http_post(struct http *http, const struct http_post *post, struct http_head *head,
+	struct fault *fault)
 {
 	AUTO_FREE char *url = NULL;
-	if (asprintf(&url, "%s%s%s%s", h->base, post->path + h->skip, h->query ? "?" : "",
-		    h->query ? h->query : "") < 0)
-		return fault_set(f, FAULT_FATAL, "out of memory");
-	struct curl_slist *headers = make_headers(post->headers, f);
+	if (asprintf(&url, "%s%s%s%s", http->base, post->path + http->skip, http->query ? "?" : "",
+		    http->query ? http->query : "") < 0)
+		return fault_set(fault, FAULT_FATAL, "out of memory");
+	struct curl_slist *headers = make_headers(post->headers, fault);
 	if (!headers)
-		return fault_set(f, FAULT_FATAL, "out of memory");
+		return fault_set(fault, FAULT_FATAL, "out of memory");
 	*head = no_head;
-	h->post = post;
-	h->head = head;
-	h->fault = f;
-	h->active_ms = clock_monotonic_ms();
-	h->raw_bytes = h->head_bytes = h->ended_ms = 0;
-	h->sent = 0;
-	int64_t left_ms = post->deadline_ms - h->active_ms;
-	curl_easy_setopt(h->curl, CURLOPT_URL, url);
-	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, headers);
-	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDS, post->body);
-	curl_easy_setopt(h->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body_len);
-	curl_easy_setopt(h->curl, CURLOPT_TIMEOUT_MS,
+	http->post = post;
+	http->head = head;
+	http->fault = fault;
+	http->active_ms = clock_monotonic_ms();
+	http->raw_bytes = http->head_bytes = http->ended_ms = 0;
+	http->sent = 0;
+	int64_t left_ms = post->deadline_ms - http->active_ms;
+	curl_easy_setopt(http->curl, CURLOPT_URL, url);
+	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, post->body);
+	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)post->body_len);
+	curl_easy_setopt(http->curl, CURLOPT_TIMEOUT_MS,
 		left_ms < 1         ? 1L
 		: left_ms > INT_MAX ? (long)INT_MAX
 				    : (long)left_ms);
-	CURLcode rc = perform(h);
-	curl_easy_setopt(h->curl, CURLOPT_HTTPHEADER, NULL);
+	CURLcode rc = perform(http);
+	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
 	wipe_headers(headers);
-	int result = rc && !h->ended_ms ? failed(h, rc, f) : 0;
-	curl_easy_getinfo(h->curl, CURLINFO_RESPONSE_CODE, &head->status);
-	head->is_unanswered = unanswered(h, rc);
-	h->post = NULL;
+	int result = rc && !http->ended_ms ? failed(http, rc, fault) : 0;
+	curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &head->status);
+	head->is_unanswered = unanswered(http, rc);
+	http->post = NULL;
 	return result;
 }

@@ -32,10 +32,10 @@ struct http_head {
 	char request_id[80];
 };
 
-/* Takes a piece of a reply. 0: go on; 1: that was all, whatever the server does; -1: stop, *f is
- * filled. */
+/* Takes a piece of a reply. 0: go on; 1: that was all, whatever the server does; -1: stop, *fault
+ * is filled. */
 typedef int http_body_fn(void *context, const struct http_head *head, const char *bytes, size_t len,
-	struct fault *f);
+	struct fault *fault);
 
 struct http_post {
 	const char *path;           /* "/v1/messages" */
@@ -53,14 +53,14 @@ enum { HTTP_RAW_CAP_BYTES = 64 * 1024 * 1024 };
 
 /* Once per process, before the first http_open. */
 int http_global(struct err *e);
-/* Keeps what `o` says; the channel must outlive it. */
-struct http *http_open(const struct http_options *o, struct err *e);
-void http_close(struct http *h);
+/* Keeps what `options` says; the channel must outlive it. */
+struct http *http_open(const struct http_options *options, struct err *e);
+void http_close(struct http *http);
 /* Whether a connection broke because the broker has ended. */
-bool http_broker_gone(const struct http *h);
-/* Sends it and passes the whole reply to on_body, whatever its status. 0, or -1 with *f: a header
- * value outside TAB and printable ASCII and a failed certificate are FATAL; the deadline is
+bool http_broker_gone(const struct http *http);
+/* Sends it and passes the whole reply to on_body, whatever its status. 0, or -1 with *fault: a
+ * header value outside TAB and printable ASCII and a failed certificate are FATAL; the deadline is
  * TIMEOUT; everything else that breaks a connection is RETRY. */
-int http_post(
-	struct http *h, const struct http_post *post, struct http_head *head, struct fault *f);
+int http_post(struct http *http, const struct http_post *post, struct http_head *head,
+	struct fault *fault);
 #endif

@@ -23,13 +23,13 @@ static void write_user(struct buf *out, const char *text, const char *system)
 	write_plain(out, "user", both ? both : text);
 }
 
-static void write_results(struct buf *out, const struct wire_turn *t)
+static void write_results(struct buf *out, const struct wire_turn *wire_turn)
 {
-	for (size_t i = 0; i < t->result_count; i++) {
+	for (size_t i = 0; i < wire_turn->result_count; i++) {
 		buf_addf(out, "%s{\"role\":\"tool\",\"tool_call_id\":", i ? "," : "");
-		stream_quote(out, t->results[i].id);
+		stream_quote(out, wire_turn->results[i].id);
 		buf_adds(out, ",\"content\":");
-		stream_quote(out, t->results[i].text);
+		stream_quote(out, wire_turn->results[i].text);
 		buf_adds(out, "}");
 	}
 }
@@ -40,20 +40,22 @@ static void write_said(struct buf *out, const char *raw, const struct wire_quirk
 	buf_adds(out, adapted ? adapted : raw);
 }
 
-static void write_messages(struct buf *out, const struct wire_request *r)
+static void write_messages(struct buf *out, const struct wire_request *request)
 {
-	const char *folded = r->system && *r->system && r->quirks.no_system ? r->system : NULL;
+	const char *folded = request->system && *request->system && request->quirks.no_system
+				     ? request->system
+				     : NULL;
 	buf_adds(out, "\"messages\":[");
-	if (r->system && *r->system && !folded)
-		write_plain(out, "system", r->system);
-	for (size_t i = 0; i < r->talk->count; i++) {
-		const struct wire_turn *t = &r->talk->turns[i];
+	if (request->system && *request->system && !folded)
+		write_plain(out, "system", request->system);
+	for (size_t i = 0; i < request->talk->count; i++) {
+		const struct wire_turn *t = &request->talk->turns[i];
 		if (out->len && out->data[out->len - 1] != '[')
 			buf_addc(out, ',');
 		if (t->role == WIRE_USER)
 			write_user(out, t->text, i ? NULL : folded);
 		else if (t->role == WIRE_ASSISTANT)
-			write_said(out, t->raw, &r->quirks);
+			write_said(out, t->raw, &request->quirks);
 		else
 			write_results(out, t);
 	}
@@ -71,26 +73,26 @@ static void write_tools(struct buf *out, const json_t *tools, const struct wire_
 	buf_adds(out, quirks->tool_choice ? "],\"tool_choice\":\"auto\"" : "]");
 }
 
-static int encode(const struct wire_request *r, struct buf *out)
+static int encode(const struct wire_request *request, struct buf *out)
 {
 	buf_adds(out, "{\"model\":");
-	stream_quote(out, r->model);
+	stream_quote(out, request->model);
 	buf_addf(out, ",\"%s\":%lld,\"stream\":%s",
-		r->quirks.completion_tokens ? "max_completion_tokens" : "max_tokens",
-		(long long)r->max_tokens, r->quirks.no_stream ? "false" : "true");
-	if (!r->quirks.no_stream && !r->quirks.no_stream_options)
+		request->quirks.completion_tokens ? "max_completion_tokens" : "max_tokens",
+		(long long)request->max_tokens, request->quirks.no_stream ? "false" : "true");
+	if (!request->quirks.no_stream && !request->quirks.no_stream_options)
 		buf_adds(out, ",\"stream_options\":{\"include_usage\":true}");
-	if (json_array_size(r->tools))
-		write_tools(out, r->tools, &r->quirks);
-	if (r->quirks.thinking_off) {
+	if (json_array_size(request->tools))
+		write_tools(out, request->tools, &request->quirks);
+	if (request->quirks.thinking_off) {
 		buf_adds(out, ",\"reasoning_effort\":\"none\"");
-	} else if (r->thinking && !r->quirks.no_thinking) {
+	} else if (request->thinking && !request->quirks.no_thinking) {
 		buf_adds(out, ",\"reasoning_effort\":");
-		stream_quote(out, strcmp(r->thinking, "off") ? r->thinking : "none");
+		stream_quote(out, strcmp(request->thinking, "off") ? request->thinking : "none");
 	}
-	stream_temperature(out, r);
+	stream_temperature(out, request);
 	buf_addc(out, ',');
-	write_messages(out, r);
+	write_messages(out, request);
 	return buf_adds(out, "}");
 }
 
@@ -100,10 +102,10 @@ static int64_t larger(int64_t a, int64_t b)
 }
 
 /* Whether `beside` is what was read from the cache, written to it, or both. */
-static bool is_cached(const struct usage *u, int64_t beside)
+static bool is_cached(const struct usage *usage, int64_t beside)
 {
-	return beside > 0 && (beside == u->cache_read || beside == u->cache_write ||
-				     beside == u->cache_read + u->cache_write);
+	return beside > 0 && (beside == usage->cache_read || beside == usage->cache_write ||
+				     beside == usage->cache_read + usage->cache_write);
 }
 
 /* Takes in what the total holds beside prompt and completion. xAI and Gemini count there what was
@@ -140,7 +142,7 @@ static double usd_of(const json_t *value)
 /* Reads a stated charge; one that cannot be true makes the whole usage unknown. OpenRouter states
  * it in USD. Over a key of one's own that is a fee or nothing, and the model's vendor charges the
  * rest: https://openrouter.ai/docs/use-cases/usage-accounting. Perplexity adds up its own. */
-static int64_t stated_microusd(struct wire_stream *s, const json_t *usage)
+static int64_t stated_microusd(struct wire_stream *stream, const json_t *usage)
 {
 	const json_t *cost = json_object_get(usage, "cost");
 	if (json_is_object(cost))
@@ -149,7 +151,7 @@ static int64_t stated_microusd(struct wire_stream *s, const json_t *usage)
 	if (json_is_true(json_object_get(usage, "is_byok")))
 		rest = usd_of(json_object_get(
 			json_object_get(usage, "cost_details"), "upstream_inference_cost"));
-	s->cost_odd = s->cost_odd || isnan(usd) || isnan(rest);
+	stream->cost_odd = stream->cost_odd || isnan(usd) || isnan(rest);
 	return usd < 0 || rest < 0 || isnan(usd + rest) ? -1 : (int64_t)((usd + rest) * 1e6 + 0.5);
 }
 
@@ -180,27 +182,27 @@ static void read_cached(struct usage *u, const json_t *usage)
 
 /* `prompt_tokens` is the total, cached ones included. Counts are cumulative, and some gateways end
  * with zeros. */
-static void read_usage(struct wire_stream *s, const json_t *usage)
+static void read_usage(struct wire_stream *stream, const json_t *usage)
 {
-	struct usage one = USAGE_NONE, *u = &s->usage;
-	bool in = stream_told(usage, "prompt_tokens", &one.input, &s->input_known);
-	bool out = stream_told(usage, "completion_tokens", &one.output, &s->output_known);
+	struct usage one = USAGE_NONE, *u = &stream->usage;
+	bool in = stream_told(usage, "prompt_tokens", &one.input, &stream->input_known);
+	bool out = stream_told(usage, "completion_tokens", &one.output, &stream->output_known);
 	read_cached(&one, usage);
 	if (in && out)
 		add_beside(&one, usage);
-	one.cost_microusd = stated_microusd(s, usage);
+	one.cost_microusd = stated_microusd(stream, usage);
 	u->input = larger(u->input, one.input);
 	u->output = larger(u->output, one.output);
 	u->cache_read = larger(u->cache_read, one.cache_read);
 	u->cache_write = larger(u->cache_write, one.cache_write);
 	u->cost_microusd = larger(u->cost_microusd, one.cost_microusd);
-	stream_metered(s);
+	stream_metered(stream);
 }
 
 /* Block 0 is the text; calls follow in the order they began. */
-static struct block *text_block(struct wire_stream *s, struct fault *f)
+static struct block *text_block(struct wire_stream *stream, struct fault *fault)
 {
-	struct block *b = stream_block(s, 0, f);
+	struct block *b = stream_block(stream, 0, fault);
 	if (b && !b->skeleton)
 		b->skeleton = json_object();
 	return b && b->skeleton ? b : NULL;
@@ -208,45 +210,45 @@ static struct block *text_block(struct wire_stream *s, struct fault *f)
 
 /* Whether the arguments end with what closes them. They are read on from where they were left:
  * every piece may ask. */
-static bool is_whole(struct block *b)
+static bool is_whole(struct block *block)
 {
-	const struct buf *text = &b->text;
-	for (; b->scanned < text->len; b->scanned++) {
-		char c = text->data[b->scanned];
-		if (b->in_string && c == '\\')
-			b->scanned++;
+	const struct buf *text = &block->text;
+	for (; block->scanned < text->len; block->scanned++) {
+		char c = text->data[block->scanned];
+		if (block->in_string && c == '\\')
+			block->scanned++;
 		else if (c == '"')
-			b->in_string = !b->in_string;
-		else if (!b->in_string)
-			b->depth += (c == '{') - (c == '}');
+			block->in_string = !block->in_string;
+		else if (!block->in_string)
+			block->depth += (c == '{') - (c == '}');
 	}
-	return text->len && text->data[text->len - 1] == '}' && !b->in_string && !b->depth;
+	return text->len && text->data[text->len - 1] == '}' && !block->in_string && !block->depth;
 }
 
 /* Reports whether a piece begins another call than the one with its index. Calls are told apart by
  * `index`. Ollama sends 0 for all of them but gives each its own id; Gemini does that without ids,
  * so that a name behind whole arguments is the next call's. Others make up an id for each piece of
  * a call that is still open. */
-static bool is_next(struct block *b, const json_t *piece)
+static bool is_next(struct block *block, const json_t *piece)
 {
 	const char *id = json_get_text(piece, "id");
 	bool named = *json_get_text(json_object_get(piece, "function"), "name");
-	if (*id && b->id)
-		return strcmp(id, b->id) && (named || is_whole(b));
-	return named && b->name && is_whole(b);
+	if (*id && block->id)
+		return strcmp(id, block->id) && (named || is_whole(block));
+	return named && block->name && is_whole(block);
 }
 
-static bool is_open(struct block *b)
+static bool is_open(struct block *block)
 {
-	return b->kind == BLOCK_CALL && b->name && !is_whole(b);
+	return block->kind == BLOCK_CALL && block->name && !is_whole(block);
 }
 
 /* The newest call of that index, and with it the newest call that is open whatever its index. */
-static struct block *newest_call(struct wire_stream *s, int64_t index, struct block **open)
+static struct block *newest_call(struct wire_stream *stream, int64_t index, struct block **open)
 {
 	*open = NULL;
-	for (size_t i = s->block_count; i > 1; i--) {
-		struct block *b = &s->blocks[i - 1];
+	for (size_t i = stream->block_count; i > 1; i--) {
+		struct block *b = &stream->blocks[i - 1];
 		if (!*open && is_open(b))
 			*open = b;
 		if (b->kind == BLOCK_CALL && b->wire_index == index)
@@ -256,12 +258,12 @@ static struct block *newest_call(struct wire_stream *s, int64_t index, struct bl
 }
 
 /* Finds the call of the same id, under whatever index; NULL: there is none. */
-static struct block *same_call(const struct wire_stream *s, const json_t *piece)
+static struct block *same_call(const struct wire_stream *stream, const json_t *piece)
 {
 	const char *id = json_get_text(piece, "id");
 	const char *name = json_get_text(json_object_get(piece, "function"), "name");
-	for (size_t i = s->block_count; *id && i > 1; i--) {
-		struct block *b = &s->blocks[i - 1];
+	for (size_t i = stream->block_count; *id && i > 1; i--) {
+		struct block *b = &stream->blocks[i - 1];
 		bool same = b->kind == BLOCK_CALL && b->id && !strcmp(b->id, id);
 		if (same && b->name && (!*name || !strcmp(b->name, name)))
 			return b;
@@ -271,24 +273,24 @@ static struct block *same_call(const struct wire_stream *s, const json_t *piece)
 
 /* Reports whether a piece says once more all that a call has said: some servers send the whole
  * behind its pieces, or again under another index. */
-static bool repeats(struct block *b, const json_t *piece)
+static bool repeats(struct block *block, const json_t *piece)
 {
 	const json_t *arguments = json_object_get(json_object_get(piece, "function"), "arguments");
-	return b->name && json_string_length(arguments) && is_whole(b) &&
-	       !strcmp(json_string_value(arguments), b->text.data);
+	return block->name && json_string_length(arguments) && is_whole(block) &&
+	       !strcmp(json_string_value(arguments), block->text.data);
 }
 
 /* Finds the call that a piece belongs to; NULL without a fault: it begins one. Arguments that come
  * under another index with neither id nor name are the open call's, or nobody's. */
 static struct block *find_call(
-	struct wire_stream *s, const json_t *piece, int64_t index, struct fault *f)
+	struct wire_stream *stream, const json_t *piece, int64_t index, struct fault *fault)
 {
-	struct block *open, *own = newest_call(s, index, &open);
+	struct block *open, *own = newest_call(stream, index, &open);
 	const json_t *function = json_object_get(piece, "function");
 	const json_t *arguments = json_object_get(function, "arguments");
 	bool begins = *json_get_text(piece, "id") || *json_get_text(function, "name");
 	bool says = json_string_length(arguments) || json_object_size(arguments);
-	struct block *same = same_call(s, piece);
+	struct block *same = same_call(stream, piece);
 	if (same && same != own && (!is_whole(same) || !says || repeats(same, piece)))
 		return same;
 	if (own)
@@ -296,25 +298,25 @@ static struct block *find_call(
 	if (begins || !says)
 		return NULL;
 	if (!open)
-		fault_set(f, FAULT_RETRY,
+		fault_set(fault, FAULT_RETRY,
 			"the provider sent arguments that belong to no tool call (index %lld)",
 			(long long)index);
 	return open;
 }
 
-static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
+static int add_call(struct wire_stream *stream, const json_t *piece, struct fault *fault)
 {
-	if (!text_block(s, f))
+	if (!text_block(stream, fault))
 		return -1;
 	const json_t *given = json_object_get(piece, "index");
 	int64_t index = json_is_integer(given) ? json_integer_value(given) : 0;
-	struct block *b = find_call(s, piece, index, f);
-	if (f->kind != FAULT_NONE)
+	struct block *b = find_call(stream, piece, index, fault);
+	if (fault->kind != FAULT_NONE)
 		return -1;
 	if (b && repeats(b, piece))
 		return 0;
 	if (!b) {
-		b = stream_block(s, s->block_count, f);
+		b = stream_block(stream, stream->block_count, fault);
 		if (!b || !(b->skeleton = json_object()))
 			return -1;
 		b->kind = BLOCK_CALL;
@@ -323,54 +325,55 @@ static int add_call(struct wire_stream *s, const json_t *piece, struct fault *f)
 	const json_t *function = json_object_get(piece, "function");
 	const json_t *arguments = json_object_get(function, "arguments");
 	if (stream_name(&b->id, piece, "id") || stream_name(&b->name, function, "name"))
-		return fault_set(f, FAULT_FATAL, "out of memory");
-	if (thoughts_sign(s, b, piece, f))
+		return fault_set(fault, FAULT_FATAL, "out of memory");
+	if (thoughts_sign(stream, b, piece, fault))
 		return -1;
 	if (!json_is_object(arguments))
-		return stream_add_text(s, &b->text, arguments, f);
+		return stream_add_text(stream, &b->text, arguments, fault);
 	AUTO_FREE char *text = json_text(arguments);
-	return stream_append(s, &b->text, text, text ? strlen(text) : 0, f);
+	return stream_append(stream, &b->text, text, text ? strlen(text) : 0, fault);
 }
 
 /* Mistral sends parts where there are thoughts among the text. */
-static int add_content(struct wire_stream *s, const json_t *content, struct fault *f)
+static int add_content(struct wire_stream *stream, const json_t *content, struct fault *fault)
 {
 	const json_t *part;
 	size_t i;
 	if (!json_is_string(content) && !json_is_array(content))
 		return 0;
-	struct block *b = text_block(s, f);
-	if (!b || stream_add_text(s, &b->text, content, f))
+	struct block *b = text_block(stream, fault);
+	if (!b || stream_add_text(stream, &b->text, content, fault))
 		return -1;
 	json_array_foreach (content, i, part)
 		if (!strcmp(json_get_text(part, "type"), "text") &&
-			stream_add_text(s, &b->text, json_object_get(part, "text"), f))
+			stream_add_text(stream, &b->text, json_object_get(part, "text"), fault))
 			return -1;
 	return 0;
 }
 
-static int add_thoughts(struct wire_stream *s, const json_t *delta, struct fault *f)
+static int add_thoughts(struct wire_stream *stream, const json_t *delta, struct fault *fault)
 {
-	struct block *b = thoughts_in(delta) ? text_block(s, f) : NULL;
+	struct block *b = thoughts_in(delta) ? text_block(stream, fault) : NULL;
 	if (b)
-		return thoughts_add(s, b, delta, f);
-	return f->kind == FAULT_NONE ? 0 : -1;
+		return thoughts_add(stream, b, delta, fault);
+	return fault->kind == FAULT_NONE ? 0 : -1;
 }
 
-static int add_delta(struct wire_stream *s, const json_t *delta, struct fault *f)
+static int add_delta(struct wire_stream *stream, const json_t *delta, struct fault *fault)
 {
 	const json_t *refusal = json_object_get(delta, "refusal");
 	const json_t *calls = json_object_get(delta, "tool_calls");
-	if (add_content(s, json_object_get(delta, "content"), f) || add_thoughts(s, delta, f))
+	if (add_content(stream, json_object_get(delta, "content"), fault) ||
+		add_thoughts(stream, delta, fault))
 		return -1;
 	if (json_string_length(refusal)) { /* some gateways send an empty one along */
-		s->stop = WIRE_STOP_REFUSAL;
-		size_t at = strlen(s->stop_detail);
-		snprintf(s->stop_detail + at, sizeof(s->stop_detail) - at, "%s",
+		stream->stop = WIRE_STOP_REFUSAL;
+		size_t at = strlen(stream->stop_detail);
+		snprintf(stream->stop_detail + at, sizeof(stream->stop_detail) - at, "%s",
 			json_string_value(refusal));
 	}
 	for (size_t i = 0; i < json_array_size(calls); i++)
-		if (add_call(s, json_array_get(calls, i), f))
+		if (add_call(stream, json_array_get(calls, i), fault))
 			return -1;
 	return 0;
 }
@@ -388,20 +391,20 @@ static bool is_breakdown(const char *reason)
 }
 
 /* Calls are known by their presence. */
-static int read_stop(struct wire_stream *s, const json_t *choice, struct fault *f)
+static int read_stop(struct wire_stream *stream, const json_t *choice, struct fault *fault)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
 	if (!reason)
 		return 0;
 	if (is_breakdown(reason))
-		return fault_set(
-			f, FAULT_RETRY, "the provider ended its answer with an error: %s", reason);
-	s->complete = true;
+		return fault_set(fault, FAULT_RETRY,
+			"the provider ended its answer with an error: %s", reason);
+	stream->complete = true;
 	enum wire_stop stop = stream_stop(reason);
 	if (stop != WIRE_STOP_END && stop != WIRE_STOP_TOOLS)
-		s->stop = stop;
-	if (stop == WIRE_STOP_REFUSAL && !s->stop_detail[0])
-		snprintf(s->stop_detail, sizeof(s->stop_detail), "%s", reason);
+		stream->stop = stop;
+	if (stop == WIRE_STOP_REFUSAL && !stream->stop_detail[0])
+		snprintf(stream->stop_detail, sizeof(stream->stop_detail), "%s", reason);
 	return 0;
 }
 
@@ -412,30 +415,31 @@ static bool has_error(const json_t *doc)
 	return (error && !json_is_null(error)) || !strcmp(json_get_text(doc, "object"), "error");
 }
 
-static int event(struct wire_stream *s, const char *data, size_t len, struct fault *f)
+static int event(struct wire_stream *stream, const char *data, size_t len, struct fault *fault)
 {
 	if (!strcmp(data, "[DONE]")) {
-		s->complete = s->ended = true;
+		stream->complete = stream->ended = true;
 		return 0;
 	}
-	json_auto_t *doc = stream_parse(data, len, f);
+	json_auto_t *doc = stream_parse(data, len, fault);
 	if (!doc)
 		return -1;
 	if (has_error(doc))
-		return fault_reply(f, 0, data, len, -1);
+		return fault_reply(fault, 0, data, len, -1);
 	const json_t *choice = json_array_get(json_object_get(doc, "choices"), 0);
-	read_usage(s, json_object_get(choice, "usage"));
-	read_usage(s, json_object_get(doc, "usage"));
-	if (add_delta(s, json_object_get(choice, "delta"), f))
+	read_usage(stream, json_object_get(choice, "usage"));
+	read_usage(stream, json_object_get(doc, "usage"));
+	if (add_delta(stream, json_object_get(choice, "delta"), fault))
 		return -1;
-	return read_stop(s, choice, f);
+	return read_stop(stream, choice, fault);
 }
 
-static int message(struct wire_stream *s, const json_t *body, struct fault *f)
+static int message(struct wire_stream *stream, const json_t *body, struct fault *fault)
 {
 	const json_t *choice = json_array_get(json_object_get(body, "choices"), 0);
 	if (!json_is_object(choice))
-		return fault_set(f, FAULT_RETRY, "the provider sent a malformed reply: no choices");
+		return fault_set(
+			fault, FAULT_RETRY, "the provider sent a malformed reply: no choices");
 	const json_t *said = json_object_get(choice, "message");
 	json_auto_t *calls = json_deep_copy(json_object_get(said, "tool_calls"));
 	for (size_t i = 0; i < json_array_size(calls); i++)
@@ -443,18 +447,18 @@ static int message(struct wire_stream *s, const json_t *body, struct fault *f)
 	json_auto_t *delta = json_copy((json_t *)(uintptr_t)said);
 	if (calls)
 		json_object_set(delta, "tool_calls", calls);
-	read_usage(s, json_object_get(body, "usage"));
-	if (add_delta(s, delta, f) || read_stop(s, choice, f))
+	read_usage(stream, json_object_get(body, "usage"));
+	if (add_delta(stream, delta, fault) || read_stop(stream, choice, fault))
 		return -1;
-	s->complete = true;
+	stream->complete = true;
 	return 0;
 }
 
 /* A call whose name never came cannot be answered: it is dropped, together with its arguments. */
-static void drop_nameless(struct wire_stream *s)
+static void drop_nameless(struct wire_stream *stream)
 {
-	for (size_t i = 1; i < s->block_count; i++) {
-		struct block *b = &s->blocks[i];
+	for (size_t i = 1; i < stream->block_count; i++) {
+		struct block *b = &stream->blocks[i];
 		if (b->kind != BLOCK_CALL || !b->skeleton || b->name)
 			continue;
 		json_decref(b->skeleton);
@@ -481,20 +485,20 @@ static int made_up(const struct wire_call *call, struct buf *raw)
 	return buf_adds(raw, "}]}");
 }
 
-static int finish(struct wire_stream *s, struct buf *raw)
+static int finish(struct wire_stream *stream, struct buf *raw)
 {
-	drop_nameless(s);
-	if (stream_settle_calls(s))
+	drop_nameless(stream);
+	if (stream_settle_calls(stream))
 		return -1;
 	const struct buf nothing = BUF_INIT(0);
-	const struct buf *text = s->block_count ? &s->blocks[0].text : &nothing;
+	const struct buf *text = stream->block_count ? &stream->blocks[0].text : &nothing;
 	buf_adds(raw, "{\"role\":\"assistant\",\"content\":");
 	stream_quote_buf(raw, text);
 	size_t calls = 0, plain = raw->len;
-	thoughts_write(s, raw);
+	thoughts_write(stream, raw);
 	bool said = raw->len > plain || !stream_is_blank(text);
-	for (size_t i = 1; i < s->block_count; i++) {
-		const struct block *b = &s->blocks[i];
+	for (size_t i = 1; i < stream->block_count; i++) {
+		const struct block *b = &stream->blocks[i];
 		if (b->kind != BLOCK_CALL || !b->skeleton)
 			continue;
 		AUTO_FREE char *made = NULL;
@@ -504,19 +508,19 @@ static int finish(struct wire_stream *s, struct buf *raw)
 		thoughts_write_sign(b, raw);
 		buf_addc(raw, '}');
 	}
-	if (calls && s->stop == WIRE_STOP_END)
-		s->stop = WIRE_STOP_TOOLS;
+	if (calls && stream->stop == WIRE_STOP_END)
+		stream->stop = WIRE_STOP_TOOLS;
 	if (!calls && !said)
 		buf_clear(raw);
 	return buf_adds(raw, calls ? "]}" : said ? "}" : "");
 }
 
 /* DeepSeek and Kimi want the member back also where they sent none. */
-static bool adapt_thoughts(struct wire_quirks *q, const char *message)
+static bool adapt_thoughts(struct wire_quirks *quirks, const char *message)
 {
 	bool missing = strcasestr(message, "passed back") || strcasestr(message, "missing");
-	return missing && !q->no_thoughts ? stream_learn(&q->every_thought)
-					  : stream_learn(&q->no_thoughts);
+	return missing && !quirks->no_thoughts ? stream_learn(&quirks->every_thought)
+					       : stream_learn(&quirks->no_thoughts);
 }
 
 /* Gemma's templates know no system role, o1 takes none, Google has no instruction for some. */
@@ -533,36 +537,36 @@ static bool names_system(const char *message)
 
 /* Learns from what stands in a request of ours or could, by its name in the refusal. Some models
  * take tools, or all, only unstreamed. */
-static bool adapt_member(struct wire_quirks *q, const char *message)
+static bool adapt_member(struct wire_quirks *quirks, const char *message)
 {
 	if (stream_names(message, "stream_options"))
-		return stream_learn(&q->no_stream_options);
+		return stream_learn(&quirks->no_stream_options);
 	if (stream_names(message, "tool_choice"))
-		return stream_learn(&q->tool_choice);
+		return stream_learn(&quirks->tool_choice);
 	if (stream_names(message, "strict"))
-		return stream_learn(&q->strict);
+		return stream_learn(&quirks->strict);
 	if (stream_names(message, "stream") || stream_names(message, "streaming"))
-		return stream_learn(&q->no_stream);
-	return names_system(message) && stream_learn(&q->no_system);
+		return stream_learn(&quirks->no_stream);
+	return names_system(message) && stream_learn(&quirks->no_system);
 }
 
-static bool adapt(struct wire_quirks *q, const char *message)
+static bool adapt(struct wire_quirks *quirks, const char *message)
 {
 	bool thoughts = strcasestr(message, "reasoning_content") ||
 			strcasestr(message, "reasoning_details") ||
 			(strcasestr(message, "messages") && strcasestr(message, "reasoning"));
 	if (strstr(message, "max_completion_tokens"))
-		return stream_learn(&q->completion_tokens);
-	if (thoughts && adapt_thoughts(q, message))
+		return stream_learn(&quirks->completion_tokens);
+	if (thoughts && adapt_thoughts(quirks, message))
 		return true;
 	/* Newer OpenAI models think by default, and with tools only elsewhere. */
 	if (strcasestr(message, "tools with reasoning_effort"))
-		return stream_learn(&q->thinking_off);
+		return stream_learn(&quirks->thinking_off);
 	if (strcasestr(message, "temperature"))
-		return stream_learn(&q->no_temperature);
+		return stream_learn(&quirks->no_temperature);
 	if (strcasestr(message, "reasoning") || strcasestr(message, "thinking"))
-		return stream_learn(&q->no_thinking);
-	return adapt_member(q, message);
+		return stream_learn(&quirks->no_thinking);
+	return adapt_member(quirks, message);
 }
 
 const struct wire_format openai_format = {

@@ -23,12 +23,12 @@ struct sse {
 };
 
 /* `cap_bytes` bounds one event, and one line. */
-void sse_init(struct sse *s, size_t cap_bytes, sse_event_fn *event, void *context);
-void sse_done(struct sse *s);
+void sse_init(struct sse *sse, size_t cap_bytes, sse_event_fn *event, void *context);
+void sse_done(struct sse *sse);
 /* -1: an event over the limit, one with a NUL byte, or the callback's error. The parser is then
  * spent. */
-int sse_feed(struct sse *s, const char *bytes, size_t len, struct err *e);
+int sse_feed(struct sse *sse, const char *bytes, size_t len, struct err *e);
 /* Passes on what has come of an event that the stream did not finish: its caller can tell whether
  * that is all of it. */
-int sse_end(struct sse *s, struct err *e);
+int sse_end(struct sse *sse, struct err *e);
 #endif

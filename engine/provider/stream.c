@@ -6,14 +6,14 @@
 
 enum { BLOCKS_GROW = 16, ESCAPE_BYTES = 6, NAME_BYTES_MAX = 64, ID_BYTES_MAX = 200 };
 
-static int grow(struct wire_stream *s, size_t count)
+static int grow(struct wire_stream *stream, size_t count)
 {
-	struct block *grown = reallocarray(s->blocks, count + BLOCKS_GROW - 1, sizeof(*grown));
+	struct block *grown = reallocarray(stream->blocks, count + BLOCKS_GROW - 1, sizeof(*grown));
 	if (!grown)
 		return -1;
-	s->blocks = grown;
-	for (; s->block_count < count; s->block_count++) {
-		struct block *b = &grown[s->block_count];
+	stream->blocks = grown;
+	for (; stream->block_count < count; stream->block_count++) {
+		struct block *b = &grown[stream->block_count];
 		*b = (struct block){.wire_index = -1};
 		buf_init(&b->text, WIRE_CONTENT_CAP_BYTES);
 		buf_init(&b->signature, WIRE_CONTENT_CAP_BYTES);
@@ -21,40 +21,41 @@ static int grow(struct wire_stream *s, size_t count)
 	return 0;
 }
 
-struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f)
+struct block *stream_block(struct wire_stream *stream, size_t at, struct fault *fault)
 {
 	int failed = 0;
 	if (at >= WIRE_BLOCKS_MAX)
-		failed = fault_set(f, FAULT_FATAL, "the reply has more than %d content blocks",
+		failed = fault_set(fault, FAULT_FATAL, "the reply has more than %d content blocks",
 			WIRE_BLOCKS_MAX);
-	else if (at >= s->block_count && grow(s, at + 1))
-		failed = fault_set(f, FAULT_FATAL, "out of memory");
-	return failed ? NULL : &s->blocks[at];
+	else if (at >= stream->block_count && grow(stream, at + 1))
+		failed = fault_set(fault, FAULT_FATAL, "out of memory");
+	return failed ? NULL : &stream->blocks[at];
 }
 
-int stream_count(struct wire_stream *s, size_t len, struct fault *f)
+int stream_count(struct wire_stream *stream, size_t len, struct fault *fault)
 {
-	s->content_bytes += len;
-	if (s->content_bytes > WIRE_CONTENT_CAP_BYTES)
-		return fault_set(f, FAULT_FATAL, "the reply holds more than %d MiB of content",
+	stream->content_bytes += len;
+	if (stream->content_bytes > WIRE_CONTENT_CAP_BYTES)
+		return fault_set(fault, FAULT_FATAL, "the reply holds more than %d MiB of content",
 			WIRE_CONTENT_CAP_BYTES / (1024 * 1024));
 	return 0;
 }
 
-int stream_append(
-	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f)
+int stream_append(struct wire_stream *stream, struct buf *to, const char *text, size_t len,
+	struct fault *fault)
 {
 	if (!text)
 		return 0;
-	if (stream_count(s, len, f))
+	if (stream_count(stream, len, fault))
 		return -1;
-	s->written_bytes += len;
-	return buf_add(to, text, len) ? fault_set(f, FAULT_FATAL, "out of memory") : 0;
+	stream->written_bytes += len;
+	return buf_add(to, text, len) ? fault_set(fault, FAULT_FATAL, "out of memory") : 0;
 }
 
-int stream_add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f)
+int stream_add_text(
+	struct wire_stream *stream, struct buf *to, const json_t *text, struct fault *fault)
 {
-	return stream_append(s, to, json_string_value(text), json_string_length(text), f);
+	return stream_append(stream, to, json_string_value(text), json_string_length(text), fault);
 }
 
 static bool is_hex4(const char *at)
@@ -100,11 +101,11 @@ static void clean(char *text, size_t len)
 	}
 }
 
-json_t *stream_parse(const char *data, size_t len, struct fault *f)
+json_t *stream_parse(const char *data, size_t len, struct fault *fault)
 {
 	AUTO_FREE char *copy = malloc(len + 1);
 	if (!copy) {
-		fault_set(f, FAULT_FATAL, "out of memory");
+		fault_set(fault, FAULT_FATAL, "out of memory");
 		return NULL;
 	}
 	memcpy(copy, data, len);
@@ -113,7 +114,7 @@ json_t *stream_parse(const char *data, size_t len, struct fault *f)
 	struct err e = ERR_NONE;
 	json_t *doc = json_read(copy, len, WIRE_CONTENT_CAP_BYTES, &e);
 	if (!doc)
-		fault_malformed(f, e.text, data, len);
+		fault_malformed(fault, e.text, data, len);
 	return doc;
 }
 
@@ -145,11 +146,11 @@ int stream_quote_buf(struct buf *out, const struct buf *text)
 	return quote(out, text->data, text->len);
 }
 
-void stream_temperature(struct buf *out, const struct wire_request *r)
+void stream_temperature(struct buf *out, const struct wire_request *request)
 {
-	if (!r->temperature || r->quirks.no_temperature)
+	if (!request->temperature || request->quirks.no_temperature)
 		return;
-	json_auto_t *value = json_real(*r->temperature);
+	json_auto_t *value = json_real(*request->temperature);
 	buf_adds(out, ",\"temperature\":");
 	json_write(out, value);
 }
@@ -168,16 +169,16 @@ static void clean_name(char *name)
 	name[len] = '\0';
 }
 
-static bool is_usable(const struct wire_stream *s, size_t at)
+static bool is_usable(const struct wire_stream *stream, size_t at)
 {
-	const char *id = s->blocks[at].id;
+	const char *id = stream->blocks[at].id;
 	if (!id || strlen(id) > ID_BYTES_MAX)
 		return false;
 	for (const char *p = id; *p; p++)
 		if (*p < '!' || *p > '~')
 			return false;
 	for (size_t i = 0; i < at; i++)
-		if (s->blocks[i].id && !strcmp(s->blocks[i].id, id))
+		if (stream->blocks[i].id && !strcmp(stream->blocks[i].id, id))
 			return false;
 	return true;
 }
@@ -189,17 +190,17 @@ static char *make_id(size_t serial, size_t at)
 	return asprintf(&id, "c%05zu%03zu", serial % 100000, at % 1000) < 0 ? NULL : id;
 }
 
-int stream_settle_calls(struct wire_stream *s)
+int stream_settle_calls(struct wire_stream *stream)
 {
-	for (size_t i = 0; i < s->block_count; i++) {
-		struct block *b = &s->blocks[i];
+	for (size_t i = 0; i < stream->block_count; i++) {
+		struct block *b = &stream->blocks[i];
 		if (b->kind != BLOCK_CALL || !b->skeleton)
 			continue;
 		clean_name(b->name);
-		if (is_usable(s, i))
+		if (is_usable(stream, i))
 			continue;
 		free(b->id);
-		b->id = make_id(s->serial, i);
+		b->id = make_id(stream->serial, i);
 		if (!b->id)
 			return -1;
 	}
@@ -226,11 +227,11 @@ bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known
 }
 
 /* No answer comes from an empty prompt, and none that says anything from no output. */
-void stream_metered(struct wire_stream *s)
+void stream_metered(struct wire_stream *stream)
 {
-	struct usage *u = &s->usage;
-	bool counted = u->input && (u->output || !s->written_bytes);
-	u->known = s->input_known && s->output_known && counted && !s->cost_odd;
+	struct usage *u = &stream->usage;
+	bool counted = u->input && (u->output || !stream->written_bytes);
+	u->known = stream->input_known && stream->output_known && counted && !stream->cost_odd;
 }
 
 bool stream_is_blank(const struct buf *text)

@@ -38,37 +38,38 @@ struct wire_stream {
 	struct fault *fault; /* of the feed in progress */
 };
 
-/* Slot `at`, made when new; NULL with *f filled when there are too many. */
-struct block *stream_block(struct wire_stream *s, size_t at, struct fault *f);
-/* Counts `len` bytes that are kept against the content limit. -1 with *f filled. */
-int stream_count(struct wire_stream *s, size_t len, struct fault *f);
-/* Appends within the content limit. -1 with *f filled. `text` may be NULL: nothing. */
-int stream_append(
-	struct wire_stream *s, struct buf *to, const char *text, size_t len, struct fault *f);
+/* Slot `at`, made when new; NULL with *fault filled when there are too many. */
+struct block *stream_block(struct wire_stream *stream, size_t at, struct fault *fault);
+/* Counts `len` bytes that are kept against the content limit. -1 with *fault filled. */
+int stream_count(struct wire_stream *stream, size_t len, struct fault *fault);
+/* Appends within the content limit. -1 with *fault filled. `text` may be NULL: nothing. */
+int stream_append(struct wire_stream *stream, struct buf *to, const char *text, size_t len,
+	struct fault *fault);
 /* The same of a JSON string; anything else: nothing. */
-int stream_add_text(struct wire_stream *s, struct buf *to, const json_t *text, struct fault *f);
-/* One event's JSON, cleaned of lone surrogates and NUL escapes. NULL with *f filled. */
-json_t *stream_parse(const char *data, size_t len, struct fault *f);
+int stream_add_text(
+	struct wire_stream *stream, struct buf *to, const json_t *text, struct fault *fault);
+/* One event's JSON, cleaned of lone surrogates and NUL escapes. NULL with *fault filled. */
+json_t *stream_parse(const char *data, size_t len, struct fault *fault);
 /* Sets *to to the text under `key` of `object` when it is a non-empty string and *to is unset. */
 int stream_name(char **to, const json_t *object, const char *key);
 /* Gives every call a name and an id that the API takes back: unique in the turn, made up where the
  * server's is missing or is none. */
-int stream_settle_calls(struct wire_stream *s);
+int stream_settle_calls(struct wire_stream *stream);
 /* The arguments of a call as an object, for a replay that a strict server accepts: the block's own
  * text, or *made, which the caller frees. */
-const char *stream_arguments(const struct block *b, char **made);
+const char *stream_arguments(const struct block *block, char **made);
 /* Appends `text` as a JSON string. */
 int stream_quote(struct buf *out, const char *text);
 int stream_quote_buf(struct buf *out, const struct buf *text);
 /* Appends the member of that name where the request has one that the provider takes. */
-void stream_temperature(struct buf *out, const struct wire_request *r);
+void stream_temperature(struct buf *out, const struct wire_request *request);
 /* Appends the members that describe a tool, its schema under the format's own key. */
 void stream_tool(struct buf *out, const json_t *tool, const char *schema_key);
 /* A count that a stream may tell more than once: *known says whether the last could be read; none
  * and null tell nothing. Returns whether *out was read now. */
 bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known);
 /* Sets usage.known from its halves, anew when more was written. */
-void stream_metered(struct wire_stream *s);
+void stream_metered(struct wire_stream *stream);
 /* Whether a text says nothing. */
 bool stream_is_blank(const struct buf *text);
 /* Whether a stop reason has this name, in whatever case; Google says more behind a colon. */

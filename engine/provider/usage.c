@@ -35,13 +35,15 @@ static double nano(int64_t tokens, double microusd_each)
 }
 
 /* A stated charge of nothing is no charge of a model that has a price. */
-int64_t usage_microusd(const struct usage *u, const struct prices *p)
+int64_t usage_microusd(const struct usage *usage, const struct prices *prices)
 {
-	if (u->cost_microusd > 0 || !p)
-		return u->cost_microusd;
+	if (usage->cost_microusd > 0 || !prices)
+		return usage->cost_microusd;
 	/* A gateway may count cached tokens beside the prompt instead of in it. */
-	int64_t fresh = u->input - u->cache_read - u->cache_write;
-	double sum = nano(fresh > 0 ? fresh : 0, p->input) + nano(u->cache_read, p->cache_read) +
-		     nano(u->cache_write, p->cache_write) + nano(u->output, p->output);
+	int64_t fresh = usage->input - usage->cache_read - usage->cache_write;
+	double sum = nano(fresh > 0 ? fresh : 0, prices->input) +
+		     nano(usage->cache_read, prices->cache_read) +
+		     nano(usage->cache_write, prices->cache_write) +
+		     nano(usage->output, prices->output);
 	return (int64_t)ceil(sum / NANO_PER_MICRO);
 }

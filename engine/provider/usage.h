@@ -32,7 +32,7 @@ struct prices {
 int usage_count(const json_t *value, int64_t *out);
 /* Adds the counts of `one` to `sum`. */
 void usage_add(struct usage *sum, const struct usage *one);
-/* Returns what `u` costs, rounded up: the provider's own figure when it gave one above 0, else by
- * `p`; without prices a figure of 0 is taken. -1: neither is there. */
-int64_t usage_microusd(const struct usage *u, const struct prices *p);
+/* Returns what `usage` costs, rounded up: the provider's own figure when it gave one above 0, else
+ * by `prices`; without prices a figure of 0 is taken. -1: neither is there. */
+int64_t usage_microusd(const struct usage *usage, const struct prices *prices);
 #endif

@@ -1,39 +1,40 @@
 #include "provider/stream.h"
 
-void wire_turn_done(struct wire_turn *t)
+void wire_turn_done(struct wire_turn *wire_turn)
 {
-	for (size_t i = 0; i < t->call_count; i++) {
-		free(t->calls[i].id);
-		free(t->calls[i].name);
-		free(t->calls[i].arguments);
+	for (size_t i = 0; i < wire_turn->call_count; i++) {
+		free(wire_turn->calls[i].id);
+		free(wire_turn->calls[i].name);
+		free(wire_turn->calls[i].arguments);
 	}
-	for (size_t i = 0; i < t->result_count; i++) {
-		free(t->results[i].id);
-		free(t->results[i].name);
-		free(t->results[i].text);
+	for (size_t i = 0; i < wire_turn->result_count; i++) {
+		free(wire_turn->results[i].id);
+		free(wire_turn->results[i].name);
+		free(wire_turn->results[i].text);
 	}
-	free(t->calls);
-	free(t->results);
-	free(t->text);
-	free(t->raw);
-	*t = (struct wire_turn){0};
+	free(wire_turn->calls);
+	free(wire_turn->results);
+	free(wire_turn->text);
+	free(wire_turn->raw);
+	*wire_turn = (struct wire_turn){0};
 }
 
-void wire_talk_done(struct wire_talk *t)
+void wire_talk_done(struct wire_talk *wire_talk)
 {
-	for (size_t i = 0; i < t->count; i++)
-		wire_turn_done(&t->turns[i]);
-	free(t->turns);
-	*t = (struct wire_talk){0};
+	for (size_t i = 0; i < wire_talk->count; i++)
+		wire_turn_done(&wire_talk->turns[i]);
+	free(wire_talk->turns);
+	*wire_talk = (struct wire_talk){0};
 }
 
-struct wire_turn *wire_talk_add(struct wire_talk *t, enum wire_role role)
+struct wire_turn *wire_talk_add(struct wire_talk *wire_talk, enum wire_role role)
 {
-	struct wire_turn *grown = reallocarray(t->turns, t->count + 1, sizeof(*grown));
+	struct wire_turn *grown =
+		reallocarray(wire_talk->turns, wire_talk->count + 1, sizeof(*grown));
 	if (!grown)
 		return NULL;
-	t->turns = grown;
-	struct wire_turn *turn = &grown[t->count++];
+	wire_talk->turns = grown;
+	struct wire_turn *turn = &grown[wire_talk->count++];
 	*turn = (struct wire_turn){.role = role};
 	return turn;
 }
@@ -70,61 +71,61 @@ struct wire_stream *wire_stream_new(const struct wire_format *format, size_t ser
 	return s;
 }
 
-void wire_stream_free(struct wire_stream *s)
+void wire_stream_free(struct wire_stream *stream)
 {
-	if (!s)
+	if (!stream)
 		return;
-	for (size_t i = 0; i < s->block_count; i++) {
-		struct block *b = &s->blocks[i];
+	for (size_t i = 0; i < stream->block_count; i++) {
+		struct block *b = &stream->blocks[i];
 		json_decref(b->skeleton);
 		buf_done(&b->text);
 		buf_done(&b->signature);
 		free(b->id);
 		free(b->name);
 	}
-	free(s->blocks);
-	sse_done(&s->sse);
-	free(s);
+	free(stream->blocks);
+	sse_done(&stream->sse);
+	free(stream);
 }
 
-int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f)
+int wire_stream_feed(struct wire_stream *stream, const char *bytes, size_t len, struct fault *fault)
 {
 	struct err e = ERR_NONE;
-	s->fault = f;
-	int rc = s->ended ? 0 : sse_feed(&s->sse, bytes, len, &e);
-	s->fault = NULL;
+	stream->fault = fault;
+	int rc = stream->ended ? 0 : sse_feed(&stream->sse, bytes, len, &e);
+	stream->fault = NULL;
 	if (rc)
-		return fault_set(f, FAULT_FATAL, "%s", e.text);
-	return s->ended;
+		return fault_set(fault, FAULT_FATAL, "%s", e.text);
+	return stream->ended;
 }
 
-int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f)
+int wire_stream_body(struct wire_stream *stream, const char *body, size_t len, struct fault *fault)
 {
-	json_auto_t *doc = stream_parse(body, len, f);
+	json_auto_t *doc = stream_parse(body, len, fault);
 	if (!doc)
 		return -1;
 	if (json_object_get(doc, "error") && !json_is_null(json_object_get(doc, "error")))
-		return fault_reply(f, 0, body, len, -1);
-	return s->format->message(s, doc, f);
+		return fault_reply(fault, 0, body, len, -1);
+	return stream->format->message(stream, doc, fault);
 }
 
-const struct usage *wire_stream_usage(const struct wire_stream *s)
+const struct usage *wire_stream_usage(const struct wire_stream *stream)
 {
-	return &s->usage;
+	return &stream->usage;
 }
 
-size_t wire_stream_bytes(const struct wire_stream *s)
+size_t wire_stream_bytes(const struct wire_stream *stream)
 {
-	return s->written_bytes;
+	return stream->written_bytes;
 }
 
-static int collect_calls(struct wire_stream *s, struct wire_turn *turn)
+static int collect_calls(struct wire_stream *stream, struct wire_turn *turn)
 {
-	turn->calls = calloc(s->block_count ? s->block_count : 1, sizeof(*turn->calls));
+	turn->calls = calloc(stream->block_count ? stream->block_count : 1, sizeof(*turn->calls));
 	if (!turn->calls)
 		return -1;
-	for (size_t i = 0; i < s->block_count; i++) {
-		struct block *b = &s->blocks[i];
+	for (size_t i = 0; i < stream->block_count; i++) {
+		struct block *b = &stream->blocks[i];
 		if (b->kind != BLOCK_CALL || !b->skeleton)
 			continue;
 		struct wire_call *c = &turn->calls[turn->call_count++];
@@ -138,11 +139,11 @@ static int collect_calls(struct wire_stream *s, struct wire_turn *turn)
 }
 
 /* An answer may be long: the text moves, and is copied only where there are several. */
-static char *collect_text(struct wire_stream *s)
+static char *collect_text(struct wire_stream *stream)
 {
 	AUTO_BUF text = BUF_INIT(WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
-	for (size_t i = 0; i < s->block_count; i++) {
-		struct block *b = &s->blocks[i];
+	for (size_t i = 0; i < stream->block_count; i++) {
+		struct block *b = &stream->blocks[i];
 		if (b->kind != BLOCK_TEXT || !b->skeleton || !b->text.len)
 			continue;
 		if (!text.len) {
@@ -160,36 +161,36 @@ static char *collect_text(struct wire_stream *s)
 
 /* Not every server ends its last event with a blank line. Half an event is malformed JSON, which
  * says no more than that the stream was cut. */
-static void finish_event(struct wire_stream *s, struct fault *f)
+static void finish_event(struct wire_stream *stream, struct fault *fault)
 {
 	struct err e = ERR_NONE;
 	struct fault last = FAULT_INIT;
-	s->fault = &last;
-	if (sse_end(&s->sse, &e) && !s->complete && last.kind > FAULT_RETRY)
-		*f = last;
-	s->fault = NULL;
+	stream->fault = &last;
+	if (sse_end(&stream->sse, &e) && !stream->complete && last.kind > FAULT_RETRY)
+		*fault = last;
+	stream->fault = NULL;
 }
 
-int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f)
+int wire_stream_end(struct wire_stream *stream, struct wire_reply *out, struct fault *fault)
 {
-	finish_event(s, f);
-	stream_metered(s);
-	if (!s->complete)
+	finish_event(stream, fault);
+	stream_metered(stream);
+	if (!stream->complete)
 		return fault_set(
-			f, FAULT_RETRY, "the provider's stream ended before its last event");
+			fault, FAULT_RETRY, "the provider's stream ended before its last event");
 	AUTO_BUF raw = BUF_INIT(4 * (size_t)WIRE_CONTENT_CAP_BYTES);
 	struct wire_turn turn = {.role = WIRE_ASSISTANT};
-	int rc = s->format->finish(s, &raw);
+	int rc = stream->format->finish(stream, &raw);
 	if (!rc) {
 		turn.raw = buf_take(&raw, NULL);
-		turn.text = collect_text(s);
-		rc = collect_calls(s, &turn);
+		turn.text = collect_text(stream);
+		rc = collect_calls(stream, &turn);
 	}
 	if (rc || !turn.raw || !turn.text) {
 		wire_turn_done(&turn);
-		return fault_set(f, FAULT_FATAL, "out of memory");
+		return fault_set(fault, FAULT_FATAL, "out of memory");
 	}
-	*out = (struct wire_reply){.turn = turn, .stop = s->stop};
-	snprintf(out->stop_detail, sizeof(out->stop_detail), "%s", s->stop_detail);
+	*out = (struct wire_reply){.turn = turn, .stop = stream->stop};
+	snprintf(out->stop_detail, sizeof(out->stop_detail), "%s", stream->stop_detail);
 	return 0;
 }

@@ -48,9 +48,9 @@ struct wire_talk {
 	size_t count;
 };
 
-void wire_talk_done(struct wire_talk *t);
+void wire_talk_done(struct wire_talk *wire_talk);
 /* The new last turn, zeroed, for the caller to fill with heap memory; NULL: out of memory. */
-struct wire_turn *wire_talk_add(struct wire_talk *t, enum wire_role role);
+struct wire_turn *wire_talk_add(struct wire_talk *wire_talk, enum wire_role role);
 void wire_turn_done(struct wire_turn *turn);
 
 /* What a provider was found not to accept: learned from one refusal, then kept. */
@@ -125,16 +125,17 @@ enum {
 
 /* `serial` distinguishes call ids that a server left out. */
 struct wire_stream *wire_stream_new(const struct wire_format *format, size_t serial);
-void wire_stream_free(struct wire_stream *s);
-/* Takes streamed bytes, at any boundary. 0: go on; 1: the last event was among them; -1: *f says
- * why. */
-int wire_stream_feed(struct wire_stream *s, const char *bytes, size_t len, struct fault *f);
+void wire_stream_free(struct wire_stream *stream);
+/* Takes streamed bytes, at any boundary. 0: go on; 1: the last event was among them; -1: *fault
+ * says why. */
+int wire_stream_feed(
+	struct wire_stream *stream, const char *bytes, size_t len, struct fault *fault);
 /* A whole, unstreamed reply. */
-int wire_stream_body(struct wire_stream *s, const char *body, size_t len, struct fault *f);
+int wire_stream_body(struct wire_stream *stream, const char *body, size_t len, struct fault *fault);
 /* At the end of input: the reply, or FAULT_RETRY when the terminal event never came. */
-int wire_stream_end(struct wire_stream *s, struct wire_reply *out, struct fault *f);
+int wire_stream_end(struct wire_stream *stream, struct wire_reply *out, struct fault *fault);
 /* The usage seen so far, also of a stream that failed: it was billed. */
-const struct usage *wire_stream_usage(const struct wire_stream *s);
+const struct usage *wire_stream_usage(const struct wire_stream *stream);
 /* Bytes that the model has written so far. */
-size_t wire_stream_bytes(const struct wire_stream *s);
+size_t wire_stream_bytes(const struct wire_stream *stream);
 #endif

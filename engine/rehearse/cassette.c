@@ -24,14 +24,14 @@ struct field {
 	json_int_t least, most; /* of an integer */
 };
 
-static bool fits(const json_t *value, const struct field *f)
+static bool fits(const json_t *value, const struct field *field)
 {
-	if (f->type == JSON_NULL)
+	if (field->type == JSON_NULL)
 		return true;
-	if (json_typeof(value) != f->type)
+	if (json_typeof(value) != field->type)
 		return false;
-	return f->type != JSON_INTEGER ||
-	       (json_integer_value(value) >= f->least && json_integer_value(value) <= f->most);
+	return field->type != JSON_INTEGER || (json_integer_value(value) >= field->least &&
+						      json_integer_value(value) <= field->most);
 }
 
 static int unknown_key(const char *key, const struct field *fields, size_t count, struct err *e)
@@ -142,14 +142,15 @@ static int check_exchange(const json_t *value, struct err *e)
 }
 
 static int add_exchange(
-	struct cassette *c, json_t *value, const char *file, size_t line, struct err *e)
+	struct cassette *cassette, json_t *value, const char *file, size_t line, struct err *e)
 {
 	if (json_object_get(value, "poke"))
 		return 0;
-	if (c->count == CASSETTE_LINES_MAX)
+	if (cassette->count == CASSETTE_LINES_MAX)
 		return err_set(e, "more than %d exchanges", CASSETTE_LINES_MAX);
-	c->items = own_room(c->items, c->count, &c->room, sizeof(*c->items));
-	c->items[c->count++] = (struct exchange){.file = file,
+	cassette->items = own_room(
+		cassette->items, cassette->count, &cassette->room, sizeof(*cassette->items));
+	cassette->items[cassette->count++] = (struct exchange){.file = file,
 		.line = line,
 		.state = json_string_value(json_object_get(value, "state")),
 		.match = json_object_get(value, "match"),
@@ -158,7 +159,7 @@ static int add_exchange(
 	return 0;
 }
 
-int cassette_read(struct cassette *c, const char *name, struct err *e)
+int cassette_read(struct cassette *cassette, const char *name, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len, number = 1;
@@ -173,116 +174,119 @@ int cassette_read(struct cassette *c, const char *name, struct err *e)
 		struct json_cap cap = {line_len, JSON_DEPTH_MAX, SIZE_MAX};
 		json_auto_t *value = blank ? NULL : json_read_nested(text + at, line_len, cap, e);
 		if (!blank && (!value || check_exchange(value, e) ||
-				      add_exchange(c, value, name, number, e)))
+				      add_exchange(cassette, value, name, number, e)))
 			return err_wrap(e, "%s:%zu", name, number);
 		at += line_len + 1;
 	}
 	return 0;
 }
 
-void cassette_done(struct cassette *c)
+void cassette_done(struct cassette *cassette)
 {
-	for (size_t i = 0; i < c->count; i++)
-		json_decref(c->items[i].value);
-	for (size_t i = 0; i < c->step_count; i++)
-		free(c->steps[i].state);
-	free(c->items);
-	free(c->steps);
-	*c = (struct cassette){0};
+	for (size_t i = 0; i < cassette->count; i++)
+		json_decref(cassette->items[i].value);
+	for (size_t i = 0; i < cassette->step_count; i++)
+		free(cassette->steps[i].state);
+	free(cassette->items);
+	free(cassette->steps);
+	*cassette = (struct cassette){0};
 }
 
 /* --- playing ---------------------------------------------------------------------------------- */
 
-static struct played *find_step(const struct cassette *c, const struct asker *who)
+static struct played *find_step(const struct cassette *cassette, const struct asker *who)
 {
-	for (size_t i = c->step_count; i-- > 0;)
-		if (c->steps[i].seq == who->seq && c->steps[i].attempt == who->attempt &&
-			!strcmp(c->steps[i].state, who->state))
-			return &c->steps[i];
+	for (size_t i = cassette->step_count; i-- > 0;)
+		if (cassette->steps[i].seq == who->seq &&
+			cassette->steps[i].attempt == who->attempt &&
+			!strcmp(cassette->steps[i].state, who->state))
+			return &cassette->steps[i];
 	return NULL;
 }
 
 /* Without a state: the first line nobody used. */
-static struct exchange *next_unused(struct cassette *c)
+static struct exchange *next_unused(struct cassette *cassette)
 {
-	for (size_t i = 0; i < c->count; i++)
-		if (!c->items[i].used)
-			return &c->items[i];
+	for (size_t i = 0; i < cassette->count; i++)
+		if (!cassette->items[i].used)
+			return &cassette->items[i];
 	return NULL;
 }
 
-static struct exchange *from(struct cassette *c, size_t at, const char *state)
+static struct exchange *from(struct cassette *cassette, size_t at, const char *state)
 {
-	for (; at < c->count; at++)
-		if (!strcmp(c->items[at].state, state))
-			return &c->items[at];
+	for (; at < cassette->count; at++)
+		if (!strcmp(cassette->items[at].state, state))
+			return &cassette->items[at];
 	return NULL;
 }
 
 /* The exchange behind the newest one that any step of this state was served. */
-static size_t queue_position(const struct cassette *c, const char *state)
+static size_t queue_position(const struct cassette *cassette, const char *state)
 {
 	size_t position = 0;
-	for (size_t i = 0; i < c->step_count; i++)
-		if (!strcmp(c->steps[i].state, state) && c->steps[i].last + 1 > position)
-			position = c->steps[i].last + 1;
+	for (size_t i = 0; i < cassette->step_count; i++)
+		if (!strcmp(cassette->steps[i].state, state) &&
+			cassette->steps[i].last + 1 > position)
+			position = cassette->steps[i].last + 1;
 	return position;
 }
 
-struct exchange *cassette_next(struct cassette *c, const struct asker *who)
+struct exchange *cassette_next(struct cassette *cassette, const struct asker *who)
 {
 	if (!who->state)
-		return next_unused(c);
-	const struct played *step = find_step(c, who);
+		return next_unused(cassette);
+	const struct played *step = find_step(cassette, who);
 	if (!step)
-		return from(c, queue_position(c, who->state), who->state);
+		return from(cassette, queue_position(cassette, who->state), who->state);
 	bool again = !who->turn && !step->unsettled;
-	return from(c, again ? step->first : step->last + 1, who->state);
+	return from(cassette, again ? step->first : step->last + 1, who->state);
 }
 
 /* An error, and a reply that ran into its token limit, is asked for again by a client. */
-static bool settles(const struct exchange *x)
+static bool settles(const struct exchange *exchange)
 {
-	const char *stop = json_string_value(json_object_get(x->reply, "stop"));
-	json_int_t status = json_get_int(x->reply, "status");
-	return status < 300 && !json_object_get(x->reply, "error") &&
+	const char *stop = json_string_value(json_object_get(exchange->reply, "stop"));
+	json_int_t status = json_get_int(exchange->reply, "status");
+	return status < 300 && !json_object_get(exchange->reply, "error") &&
 	       (!stop || strcmp(stop, "max_tokens"));
 }
 
-void cassette_served(struct cassette *c, const struct asker *who, struct exchange *x)
+void cassette_served(struct cassette *cassette, const struct asker *who, struct exchange *exchange)
 {
-	x->used = true;
+	exchange->used = true;
 	if (!who->state)
 		return;
-	size_t at = (size_t)(x - c->items);
-	struct played *step = find_step(c, who);
+	size_t at = (size_t)(exchange - cassette->items);
+	struct played *step = find_step(cassette, who);
 	if (step) {
 		step->last = at;
-		step->unsettled = !settles(x);
+		step->unsettled = !settles(exchange);
 		return;
 	}
-	c->steps = own_room(c->steps, c->step_count, &c->step_room, sizeof(*c->steps));
-	c->steps[c->step_count++] =
-		(struct played){who->seq, who->attempt, strdup(who->state), at, at, !settles(x)};
+	cassette->steps = own_room(cassette->steps, cassette->step_count, &cassette->step_room,
+		sizeof(*cassette->steps));
+	cassette->steps[cassette->step_count++] = (struct played){
+		who->seq, who->attempt, strdup(who->state), at, at, !settles(exchange)};
 }
 
-const struct exchange *cassette_unsettled(const struct cassette *c, const struct asker *who)
+const struct exchange *cassette_unsettled(const struct cassette *cassette, const struct asker *who)
 {
-	const struct played *step = who->state ? find_step(c, who) : NULL;
-	return step && step->unsettled ? &c->items[step->last] : NULL;
+	const struct played *step = who->state ? find_step(cassette, who) : NULL;
+	return step && step->unsettled ? &cassette->items[step->last] : NULL;
 }
 
-void cassette_restart(struct cassette *c)
+void cassette_restart(struct cassette *cassette)
 {
-	for (size_t i = 0; i < c->step_count; i++)
-		c->steps[i].unsettled = false;
+	for (size_t i = 0; i < cassette->step_count; i++)
+		cassette->steps[i].unsettled = false;
 }
 
-size_t cassette_unused(const struct cassette *c)
+size_t cassette_unused(const struct cassette *cassette)
 {
 	size_t unused = 0;
-	for (size_t i = 0; i < c->count; i++)
-		unused += !c->items[i].used;
+	for (size_t i = 0; i < cassette->count; i++)
+		unused += !cassette->items[i].used;
 	return unused;
 }
 

@@ -43,20 +43,20 @@ struct asker {
 
 /* Appends a file's lines. `name` is kept and must outlive the cassette. The error names the line.
  */
-int cassette_read(struct cassette *c, const char *name, struct err *e);
-void cassette_done(struct cassette *c);
+int cassette_read(struct cassette *cassette, const char *name, struct err *e);
+void cassette_done(struct cassette *cassette);
 
 /* The next exchange for `who`, whether or not the request matches it; NULL: none is left. Nothing
  * changes before cassette_served. */
-struct exchange *cassette_next(struct cassette *c, const struct asker *who);
-void cassette_served(struct cassette *c, const struct asker *who, struct exchange *x);
+struct exchange *cassette_next(struct cassette *cassette, const struct asker *who);
+void cassette_served(struct cassette *cassette, const struct asker *who, struct exchange *exchange);
 /* What `who` was served last, where a client asks the same again: an error, or a reply that was
  * cut. NULL: it was neither. */
-const struct exchange *cassette_unsettled(const struct cassette *c, const struct asker *who);
+const struct exchange *cassette_unsettled(const struct cassette *cassette, const struct asker *who);
 /* Whoever was served so far has gone: attempts start over, whatever they were told last. */
-void cassette_restart(struct cassette *c);
+void cassette_restart(struct cassette *cassette);
 /* Exchanges that nothing asked for. */
-size_t cassette_unused(const struct cassette *c);
+size_t cassette_unused(const struct cassette *cassette);
 
 /* Where `request` does not hold what `match` asks for: objects by key, lists as a subsequence in
  * order, strings as substrings, all else equal. An array of readable lines, empty: it matches. */

@@ -20,26 +20,26 @@ struct head {
 	bool chunked, expects, bad;
 };
 
-static void read_header(struct head *h, const char *line, size_t len)
+static void read_header(struct head *head, const char *line, size_t len)
 {
 	const char *value;
 	if ((value = header(line, "content-length"))) {
 		int64_t given = -1;
-		h->bad |= num_int(value, strcspn(value, " \t\r"), &given) || given < 0 ||
-			  (h->body_len >= 0 && h->body_len != given);
-		h->body_len = given;
+		head->bad |= num_int(value, strcspn(value, " \t\r"), &given) || given < 0 ||
+			     (head->body_len >= 0 && head->body_len != given);
+		head->body_len = given;
 	} else if ((value = header(line, "transfer-encoding"))) {
-		h->chunked = true;
+		head->chunked = true;
 	} else if ((value = header(line, "expect"))) {
-		h->expects = true;
+		head->expects = true;
 	} else if ((value = header(line, "content-type"))) {
-		h->request.content_type = value;
+		head->request.content_type = value;
 	} else if ((value = header(line, "anthropic-version"))) {
-		h->request.anthropic_version = value;
+		head->request.anthropic_version = value;
 	} else if ((value = header(line, "connection"))) {
-		h->request.close = !strncasecmp(value, "close\r", 6);
+		head->request.close = !strncasecmp(value, "close\r", 6);
 	}
-	h->bad |= !memchr(line, ':', len) || memchr(line, '\r', len);
+	head->bad |= !memchr(line, ':', len) || memchr(line, '\r', len);
 }
 
 /* "METHOD TARGET HTTP/1.1" */
@@ -54,16 +54,16 @@ static bool read_request_line(const char *line, struct http_request *out)
 
 /* The lines up to `end`, the last one's. They are not cut up yet: the head is read again with every
  * piece of a body that arrives. */
-static bool read_head(const char *bytes, const char *end, struct head *h)
+static bool read_head(const char *bytes, const char *end, struct head *head)
 {
-	if (!read_request_line(bytes, &h->request))
+	if (!read_request_line(bytes, &head->request))
 		return false;
-	for (const char *at = strstr(bytes, "\r\n"); at < end && !h->bad;) {
+	for (const char *at = strstr(bytes, "\r\n"); at < end && !head->bad;) {
 		const char *line = at + 2;
 		at = strstr(line, "\r\n");
-		read_header(h, line, (size_t)(at - line));
+		read_header(head, line, (size_t)(at - line));
 	}
-	return !h->bad;
+	return !head->bad;
 }
 
 /* Ends every part of the head with a NUL. */

@@ -33,18 +33,18 @@ int listen_loopback(int *port, struct err *e)
 	return TAKE_FD(fd);
 }
 
-static void connection_done(struct connection *c)
+static void connection_done(struct connection *connection)
 {
-	own_close(&c->fd);
-	buf_done(&c->in);
-	buf_done(&c->out);
+	own_close(&connection->fd);
+	buf_done(&connection->in);
+	buf_done(&connection->out);
 }
 
-static void accept_one(struct listening *l, int listener)
+static void accept_one(struct listening *listening, int listener)
 {
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
 	for (size_t i = 0; fd >= 0 && i < CONNECTIONS_MAX; i++) {
-		struct connection *c = &l->all[i];
+		struct connection *c = &listening->all[i];
 		if (c->fd >= 0)
 			continue;
 		*c = (struct connection){.fd = fd};
@@ -56,97 +56,97 @@ static void accept_one(struct listening *l, int listener)
 	own_close(&fd);
 }
 
-static void reply_to(
-	struct listening *l, struct connection *c, const struct http_request *q, int status)
+static void reply_to(struct listening *listening, struct connection *connection,
+	const struct http_request *request, int status)
 {
 	struct rendered r;
-	if (q)
-		player_serve(l->player, q, &r);
+	if (request)
+		player_serve(listening->player, request, &r);
 	else
 		render_error(
 			WIRE_OPENAI, status, "this is not a request that is understood here", &r);
-	c->close = !q || q->close;
-	c->due_ms = r.delay_ms ? clock_monotonic_ms() + r.delay_ms : 0;
-	struct http_reply reply = {
-		r.status, r.stream, r.retry_after_secs, l->player->requests, c->close};
-	http_write(&c->out, &reply, &r.body);
+	connection->close = !request || request->close;
+	connection->due_ms = r.delay_ms ? clock_monotonic_ms() + r.delay_ms : 0;
+	struct http_reply reply = {r.status, r.stream, r.retry_after_secs,
+		listening->player->requests, connection->close};
+	http_write(&connection->out, &reply, &r.body);
 	buf_done(&r.body);
 }
 
 /* One request at a time: the next is looked at when the reply to the last has been sent. */
-static void parse(struct listening *l, struct connection *c)
+static void parse(struct listening *listening, struct connection *connection)
 {
 	struct http_request q;
 	int status = 400;
 	bool expects;
-	if (c->out.len || !c->in.len)
+	if (connection->out.len || !connection->in.len)
 		return;
-	long used = http_parse(c->in.data, c->in.len, &q, &status, &expects);
+	long used = http_parse(connection->in.data, connection->in.len, &q, &status, &expects);
 	if (used < 0)
-		reply_to(l, c, NULL, status);
+		reply_to(listening, connection, NULL, status);
 	else if (!used && expects)
-		buf_adds(&c->out, "HTTP/1.1 100 Continue\r\n\r\n");
+		buf_adds(&connection->out, "HTTP/1.1 100 Continue\r\n\r\n");
 	else if (used) {
-		reply_to(l, c, &q, 0);
-		buf_drop(&c->in, (size_t)used);
+		reply_to(listening, connection, &q, 0);
+		buf_drop(&connection->in, (size_t)used);
 	}
 }
 
-static void receive(struct listening *l, struct connection *c)
+static void receive(struct listening *listening, struct connection *connection)
 {
 	char chunk[65536];
-	ssize_t n = read(c->fd, chunk, sizeof(chunk));
+	ssize_t n = read(connection->fd, chunk, sizeof(chunk));
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
-	if (n <= 0 || buf_add(&c->in, chunk, (size_t)n)) {
-		connection_done(c);
+	if (n <= 0 || buf_add(&connection->in, chunk, (size_t)n)) {
+		connection_done(connection);
 		return;
 	}
-	parse(l, c);
+	parse(listening, connection);
 }
 
-static void send_some(struct listening *l, struct connection *c)
+static void send_some(struct listening *listening, struct connection *connection)
 {
-	ssize_t n = send(c->fd, c->out.data, c->out.len, MSG_NOSIGNAL);
+	ssize_t n = send(connection->fd, connection->out.data, connection->out.len, MSG_NOSIGNAL);
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
 	if (n < 0) {
-		connection_done(c);
+		connection_done(connection);
 		return;
 	}
-	buf_drop(&c->out, (size_t)n);
-	if (c->out.len)
+	buf_drop(&connection->out, (size_t)n);
+	if (connection->out.len)
 		return;
-	if (c->close)
-		connection_done(c);
+	if (connection->close)
+		connection_done(connection);
 	else
-		parse(l, c);
+		parse(listening, connection);
 }
 
 /* What to watch a connection for; a delayed reply shortens the time-out instead. */
-static short wanted(const struct connection *c, int64_t now, int *timeout_ms)
+static short wanted(const struct connection *connection, int64_t now, int *timeout_ms)
 {
-	if (!c->out.len)
+	if (!connection->out.len)
 		return POLLIN;
-	if (c->due_ms <= now)
+	if (connection->due_ms <= now)
 		return POLLOUT;
-	if (*timeout_ms < 0 || c->due_ms - now < *timeout_ms)
-		*timeout_ms = (int)(c->due_ms - now);
+	if (*timeout_ms < 0 || connection->due_ms - now < *timeout_ms)
+		*timeout_ms = (int)(connection->due_ms - now);
 	return 0;
 }
 
-static void serve_ready(struct listening *l, const struct pollfd *watched)
+static void serve_ready(struct listening *listening, const struct pollfd *watched)
 {
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		struct connection *c = &l->all[i];
+		struct connection *c = &listening->all[i];
 		if (c->fd < 0 || !watched[i].revents)
 			continue;
 		if (c->out.len && !(watched[i].revents & POLLOUT))
 			connection_done(c);
 		else if (c->out.len)
-			send_some(l, c);
+			send_some(listening, c);
 		else
-			receive(l, c);
+			receive(listening, c);
 	}
 }
 
@@ -158,22 +158,23 @@ static bool ended(int fd)
 	return !n || (n < 0 && errno != EINTR && errno != EAGAIN);
 }
 
-static int turn(struct listening *l, int listener, int end_fd, struct err *e)
+static int turn(struct listening *listening, int listener, int end_fd, struct err *e)
 {
 	struct pollfd watched[2 + CONNECTIONS_MAX] = {{listener, POLLIN, 0}, {end_fd, POLLIN, 0}};
 	int64_t now = clock_monotonic_ms();
 	int timeout_ms = -1;
 	nfds_t count = 2; /* more than RLIMIT_NOFILE are refused, unused ones too */
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
-		short events = l->all[i].fd < 0 ? 0 : wanted(&l->all[i], now, &timeout_ms);
-		watched[2 + i] = (struct pollfd){l->all[i].fd, events, 0};
-		count = l->all[i].fd < 0 ? count : 3 + i;
+		short events =
+			listening->all[i].fd < 0 ? 0 : wanted(&listening->all[i], now, &timeout_ms);
+		watched[2 + i] = (struct pollfd){listening->all[i].fd, events, 0};
+		count = listening->all[i].fd < 0 ? count : 3 + i;
 	}
 	if (poll(watched, count, timeout_ms) < 0)
 		return errno == EINTR ? 1 : err_errno(e, "cannot poll");
-	serve_ready(l, watched + 2);
+	serve_ready(listening, watched + 2);
 	if (watched[0].revents)
-		accept_one(l, listener);
+		accept_one(listening, listener);
 	return !(watched[1].revents && ended(end_fd));
 }
 

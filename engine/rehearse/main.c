@@ -29,16 +29,17 @@ static int parse_fd(const char *name, const char *text, int *fd, struct err *e)
 	return 0;
 }
 
-static int open_positions(struct player *p, const char *path, struct err *e)
+static int open_positions(struct player *player, const char *path, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	p->positions_fd = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (p->positions_fd < 0)
+	player->positions_fd =
+		open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (player->positions_fd < 0)
 		return err_errno(e, "cannot open %s", path);
 	return io_read_file(AT_FDCWD, path, POSITIONS_BYTES_MAX, &text, &len, e)
 		       ? -1
-		       : player_resume(p, text, e);
+		       : player_resume(player, text, e);
 }
 
 static const struct {
@@ -61,7 +62,7 @@ static int print_help(void)
 	return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 }
 
-static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e)
+static int parse_arguments(int argc, char **argv, struct setup *setup, struct err *e)
 {
 	struct option options[ARRAY_LEN(lines) + 1] = {0};
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
@@ -71,11 +72,11 @@ static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e
 	int option, failed = 0;
 	while (!failed && (option = getopt_long(argc, argv, "", options, NULL)) != -1) {
 		if (option == 'c')
-			failed = cassette_read(&s->player.cassette, optarg, e);
+			failed = cassette_read(&setup->player.cassette, optarg, e);
 		else if (option == 'r')
-			failed = parse_fd("--ready-fd", optarg, &s->ready_fd, e);
+			failed = parse_fd("--ready-fd", optarg, &setup->ready_fd, e);
 		else if (option == 'e')
-			failed = parse_fd("--report-fd", optarg, &s->player.report_fd, e);
+			failed = parse_fd("--report-fd", optarg, &setup->player.report_fd, e);
 		else if (option == 'p')
 			positions = optarg;
 		else if (option == 'h')
@@ -85,12 +86,12 @@ static int parse_arguments(int argc, char **argv, struct setup *s, struct err *e
 	}
 	if (failed)
 		return -1;
-	if (s->ready_fd < 0 || optind < argc)
+	if (setup->ready_fd < 0 || optind < argc)
 		return err_set(e, "--ready-fd is needed, and nothing but options is taken");
-	return positions ? open_positions(&s->player, positions, e) : 0;
+	return positions ? open_positions(&setup->player, positions, e) : 0;
 }
 
-static int serve(struct setup *s, struct err *e)
+static int serve(struct setup *setup, struct err *e)
 {
 	char text[16];
 	int port;
@@ -98,10 +99,10 @@ static int serve(struct setup *s, struct err *e)
 	if (listener < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%d\n", port);
-	if (io_write(s->ready_fd, text, strlen(text)))
+	if (io_write(setup->ready_fd, text, strlen(text)))
 		return err_errno(e, "cannot tell the port");
-	own_close(&s->ready_fd);
-	return listen_run(listener, STDIN_FILENO, &s->player, e);
+	own_close(&setup->ready_fd);
+	return listen_run(listener, STDIN_FILENO, &setup->player, e);
 }
 
 int main(int argc, char **argv)

@@ -1,4 +1,4 @@
-#include "rehearse/neutral_inside.h"
+#include "rehearse/neutral_private.h"
 
 #include <string.h>
 
@@ -7,25 +7,25 @@ const char *neutral_string(const json_t *object, const char *key)
 	return json_string_value(json_object_get(object, key));
 }
 
-void neutral_begin(struct neutral *n, const json_t *body)
+void neutral_begin(struct neutral *neutral, const json_t *body)
 {
-	*n = (struct neutral){
+	*neutral = (struct neutral){
 		.object = json_object(), .messages = json_array(), .tools = json_array()};
-	json_object_set(n->object, "model", json_object_get(body, "model"));
-	json_object_set_new(n->object, "system", json_string(""));
-	json_object_set_new(n->object, "tools", n->tools);
-	json_object_set_new(n->object, "messages", n->messages);
+	json_object_set(neutral->object, "model", json_object_get(body, "model"));
+	json_object_set_new(neutral->object, "system", json_string(""));
+	json_object_set_new(neutral->object, "tools", neutral->tools);
+	json_object_set_new(neutral->object, "messages", neutral->messages);
 }
 
-void neutral_speaker(struct neutral *n, const char *role)
+void neutral_speaker(struct neutral *neutral, const char *role)
 {
-	n->turns += !strcmp(role, "assistant");
-	json_t *last = json_array_get(n->messages, json_array_size(n->messages) - 1);
-	n->current = last;
+	neutral->turns += !strcmp(role, "assistant");
+	json_t *last = json_array_get(neutral->messages, json_array_size(neutral->messages) - 1);
+	neutral->current = last;
 	if (last && !strcmp(json_string_value(json_object_get(last, "role")), role))
 		return;
-	n->current = json_pack("{s:s}", "role", role);
-	json_array_append_new(n->messages, n->current);
+	neutral->current = json_pack("{s:s}", "role", role);
+	json_array_append_new(neutral->messages, neutral->current);
 }
 
 /* Appends to a string member, on a line of its own. */
@@ -46,25 +46,25 @@ static void add_item(json_t *object, const char *key, json_t *item)
 	json_array_append_new(list, item);
 }
 
-void neutral_text(struct neutral *n, const char *text)
+void neutral_text(struct neutral *neutral, const char *text)
 {
-	add_line(n->current, "text", text);
+	add_line(neutral->current, "text", text);
 }
 
-void neutral_call(struct neutral *n, const char *name, json_t *arguments)
+void neutral_call(struct neutral *neutral, const char *name, json_t *arguments)
 {
-	add_item(n->current, "tool_calls",
+	add_item(neutral->current, "tool_calls",
 		json_pack("{s:s, s:o}", "name", name, "arguments", arguments));
 }
 
-void neutral_result(struct neutral *n, const char *text)
+void neutral_result(struct neutral *neutral, const char *text)
 {
-	add_item(n->current, "tool_results", json_string(text));
+	add_item(neutral->current, "tool_results", json_string(text));
 }
 
-void neutral_system(struct neutral *n, const char *text)
+void neutral_system(struct neutral *neutral, const char *text)
 {
-	add_line(n->object, "system", text);
+	add_line(neutral->object, "system", text);
 }
 
 /* What the newest message brought: tool results, then text. */
@@ -83,14 +83,16 @@ static json_t *last_text(const json_t *message)
 	return last ? last : json_string("");
 }
 
-json_t *neutral_end(struct neutral *n)
+json_t *neutral_end(struct neutral *neutral)
 {
-	size_t count = json_array_size(n->messages);
-	json_t *first = json_object_get(json_array_get(n->messages, 0), "text");
-	json_object_set_new(n->object, "prompt", first ? json_incref(first) : json_string(""));
-	json_object_set_new(n->object, "last", last_text(json_array_get(n->messages, count - 1)));
-	json_object_set_new(n->object, "turn", json_integer(n->turns));
-	return n->object;
+	size_t count = json_array_size(neutral->messages);
+	json_t *first = json_object_get(json_array_get(neutral->messages, 0), "text");
+	json_object_set_new(
+		neutral->object, "prompt", first ? json_incref(first) : json_string(""));
+	json_object_set_new(
+		neutral->object, "last", last_text(json_array_get(neutral->messages, count - 1)));
+	json_object_set_new(neutral->object, "turn", json_integer(neutral->turns));
+	return neutral->object;
 }
 
 bool neutral_tool_name(const char *name)

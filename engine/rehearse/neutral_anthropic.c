@@ -1,5 +1,5 @@
 /* Anthropic Messages: the neutral form, and the rules the API enforces with 400. */
-#include "rehearse/neutral_inside.h"
+#include "rehearse/neutral_private.h"
 
 #include "base/sha256.h"
 #include <string.h>
@@ -19,9 +19,9 @@ static bool is_type(const json_t *block, const char *type)
 	return text && !strcmp(text, type);
 }
 
-static void count_mark(struct reading *r, const json_t *block)
+static void count_mark(struct reading *reading, const json_t *block)
 {
-	r->cache_marks += json_object_get(block, "cache_control") != NULL;
+	reading->cache_marks += json_object_get(block, "cache_control") != NULL;
 }
 
 static int check_head(const json_t *body, const char *version, struct err *e)
@@ -51,77 +51,80 @@ static int check_head(const json_t *body, const char *version, struct err *e)
 	return 0;
 }
 
-static int read_tools(struct reading *r, const json_t *body)
+static int read_tools(struct reading *reading, const json_t *body)
 {
 	size_t i;
 	json_t *tool;
 	json_array_foreach (json_object_get(body, "tools"), i, tool) {
 		const char *name = neutral_string(tool, "name");
 		if (!neutral_tool_name(name))
-			return err_set(r->e, "tools.%zu.name: must match ^[a-zA-Z0-9_-]{1,64}$", i);
+			return err_set(
+				reading->e, "tools.%zu.name: must match ^[a-zA-Z0-9_-]{1,64}$", i);
 		if (!is_type(json_object_get(tool, "input_schema"), "object"))
-			return err_set(r->e, "tools.%zu.input_schema.type: must be \"object\"", i);
-		count_mark(r, tool);
-		json_array_append_new(r->n.tools, json_string(name));
+			return err_set(
+				reading->e, "tools.%zu.input_schema.type: must be \"object\"", i);
+		count_mark(reading, tool);
+		json_array_append_new(reading->n.tools, json_string(name));
 	}
 	return 0;
 }
 
-static int read_system(struct reading *r, const json_t *body)
+static int read_system(struct reading *reading, const json_t *body)
 {
 	const json_t *system = json_object_get(body, "system");
 	size_t i;
 	json_t *block;
 	if (json_is_string(system))
-		neutral_system(&r->n, json_string_value(system));
+		neutral_system(&reading->n, json_string_value(system));
 	json_array_foreach (system, i, block) {
 		const char *text = neutral_string(block, "text");
 		if (!is_type(block, "text") || !text || !*text)
 			return err_set(
-				r->e, "system.%zu: text content blocks must be non-empty", i);
-		count_mark(r, block);
-		neutral_system(&r->n, text);
+				reading->e, "system.%zu: text content blocks must be non-empty", i);
+		count_mark(reading, block);
+		neutral_system(&reading->n, text);
 	}
 	return 0;
 }
 
 /* --- content blocks --------------------------------------------------------------------------- */
 
-static int read_text(struct reading *r, const json_t *block)
+static int read_text(struct reading *reading, const json_t *block)
 {
 	const char *text = neutral_string(block, "text");
 	if (!text || !*text)
-		return err_set(r->e, "messages: text content blocks must be non-empty");
-	neutral_text(&r->n, text);
+		return err_set(reading->e, "messages: text content blocks must be non-empty");
+	neutral_text(&reading->n, text);
 	return 0;
 }
 
-static int read_call(struct reading *r, const json_t *block)
+static int read_call(struct reading *reading, const json_t *block)
 {
 	const char *id = neutral_string(block, "id"), *name = neutral_string(block, "name");
 	json_t *input = json_object_get(block, "input");
 	if (!id || !*id || !name || !json_is_object(input))
-		return err_set(
-			r->e, "messages: a tool_use block needs id, name and an input object");
+		return err_set(reading->e,
+			"messages: a tool_use block needs id, name and an input object");
 	if (!neutral_tool_name(name))
-		return err_set(r->e, "messages: tool_use.name: must match ^[a-zA-Z0-9_-]{1,64}$");
-	if (json_object_get(r->ids, id))
-		return err_set(r->e, "messages: `tool_use` ids must be unique: %s", id);
-	json_object_set_new(r->ids, id, json_true());
-	neutral_call(&r->n, name, json_incref(input));
+		return err_set(
+			reading->e, "messages: tool_use.name: must match ^[a-zA-Z0-9_-]{1,64}$");
+	if (json_object_get(reading->ids, id))
+		return err_set(reading->e, "messages: `tool_use` ids must be unique: %s", id);
+	json_object_set_new(reading->ids, id, json_true());
+	neutral_call(&reading->n, name, json_incref(input));
 	return 0;
 }
 
 /* The signature is made from the text, so that a changed block is seen without keeping sessions. */
-static int read_thinking(struct reading *r, const json_t *block)
+static int read_thinking(struct reading *reading, const json_t *block)
 {
 	char expected[SHA256_HEX + 1];
 	const char *text = neutral_string(block, "thinking"),
 		   *signature = neutral_string(block, "signature");
 	sha256_hex(text, text ? strlen(text) : 0, expected);
 	if (!text || !signature || strcmp(signature, expected))
-		return err_set(
-			r->e, "messages: a thinking block was modified: its signature is invalid");
+		return err_set(reading->e,
+			"messages: a thinking block was modified: its signature is invalid");
 	return 0;
 }
 
@@ -136,136 +139,139 @@ static bool has_block(const json_t *content, const char *type, const char *id_ke
 	return false;
 }
 
-static int read_result(struct reading *r, const json_t *block)
+static int read_result(struct reading *reading, const json_t *block)
 {
 	const char *id = neutral_string(block, "tool_use_id");
 	const json_t *content = json_object_get(block, "content");
 	size_t i;
 	json_t *part;
-	if (!id || !has_block(r->open, "tool_use", "id", id))
+	if (!id || !has_block(reading->open, "tool_use", "id", id))
+		return err_set(reading->e, "messages: unexpected tool_use_id in tool_result: %s",
+			id ? id : "");
+	if (!json_is_true(json_object_get(reading->ids, id)))
 		return err_set(
-			r->e, "messages: unexpected tool_use_id in tool_result: %s", id ? id : "");
-	if (!json_is_true(json_object_get(r->ids, id)))
-		return err_set(r->e, "messages: each tool_use must have a single result: %s", id);
-	json_object_set_new(r->ids, id, json_false());
+			reading->e, "messages: each tool_use must have a single result: %s", id);
+	json_object_set_new(reading->ids, id, json_false());
 	if (json_is_string(content))
-		neutral_result(&r->n, json_string_value(content));
+		neutral_result(&reading->n, json_string_value(content));
 	json_array_foreach (content, i, part) {
 		if (!is_type(part, "text") || !neutral_string(part, "text"))
-			return err_set(
-				r->e, "messages: this rehearsal reads text in tool results only");
-		neutral_result(&r->n, neutral_string(part, "text"));
+			return err_set(reading->e,
+				"messages: this rehearsal reads text in tool results only");
+		neutral_result(&reading->n, neutral_string(part, "text"));
 	}
 	return 0;
 }
 
-static int read_assistant_block(struct reading *r, const json_t *block)
+static int read_assistant_block(struct reading *reading, const json_t *block)
 {
 	if (is_type(block, "text"))
-		return read_text(r, block);
+		return read_text(reading, block);
 	if (is_type(block, "tool_use"))
-		return read_call(r, block);
+		return read_call(reading, block);
 	if (is_type(block, "thinking"))
-		return read_thinking(r, block);
+		return read_thinking(reading, block);
 	if (is_type(block, "redacted_thinking") && neutral_string(block, "data"))
 		return 0;
-	return err_set(r->e, "messages: an assistant message may not hold this block");
+	return err_set(reading->e, "messages: an assistant message may not hold this block");
 }
 
-static int read_assistant(struct reading *r, const json_t *content)
+static int read_assistant(struct reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
-	neutral_speaker(&r->n, "assistant");
+	neutral_speaker(&reading->n, "assistant");
 	if (json_array_size(content) == 0)
-		return err_set(r->e, "messages: an assistant message must have content");
-	r->open = NULL;
+		return err_set(reading->e, "messages: an assistant message must have content");
+	reading->open = NULL;
 	json_array_foreach (content, i, block) {
-		if (read_assistant_block(r, block))
+		if (read_assistant_block(reading, block))
 			return -1;
-		count_mark(r, block);
+		count_mark(reading, block);
 		if (is_type(block, "tool_use"))
-			r->open = content;
+			reading->open = content;
 	}
 	const json_t *last = json_array_get(content, json_array_size(content) - 1);
 	if (is_type(last, "thinking") || is_type(last, "redacted_thinking"))
-		return err_set(r->e,
+		return err_set(reading->e,
 			"messages: the final block of an assistant message may not be a thought");
 	return 0;
 }
 
-static int check_answered(const struct reading *r, const json_t *content)
+static int check_answered(const struct reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
-	json_array_foreach (r->open, i, block)
+	json_array_foreach (reading->open, i, block)
 		if (is_type(block, "tool_use") && !has_block(content, "tool_result", "tool_use_id",
 							  neutral_string(block, "id")))
-			return err_set(r->e,
+			return err_set(reading->e,
 				"messages: `tool_use` ids were found without `tool_result` blocks "
 				"immediately after: %s",
 				neutral_string(block, "id"));
 	return 0;
 }
 
-static int read_user(struct reading *r, const json_t *content)
+static int read_user(struct reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
 	bool other = false;
-	neutral_speaker(&r->n, "user");
+	neutral_speaker(&reading->n, "user");
 	if (json_array_size(content) == 0)
-		return err_set(r->e, "messages: a user message must have content");
-	if (check_answered(r, content))
+		return err_set(reading->e, "messages: a user message must have content");
+	if (check_answered(reading, content))
 		return -1;
 	json_array_foreach (content, i, block) {
 		bool result = is_type(block, "tool_result");
 		if (result && other)
-			return err_set(r->e, "messages: tool_result blocks must come first");
+			return err_set(reading->e, "messages: tool_result blocks must come first");
 		if (!result && !is_type(block, "text"))
-			return err_set(r->e, "messages: a user message may not hold this block");
+			return err_set(
+				reading->e, "messages: a user message may not hold this block");
 		other |= !result;
-		count_mark(r, block);
-		if (result ? read_result(r, block) : read_text(r, block))
+		count_mark(reading, block);
+		if (result ? read_result(reading, block) : read_text(reading, block))
 			return -1;
 	}
-	r->open = NULL;
+	reading->open = NULL;
 	return 0;
 }
 
-static int read_message(struct reading *r, const json_t *message, size_t at)
+static int read_message(struct reading *reading, const json_t *message, size_t at)
 {
 	const char *role = neutral_string(message, "role");
 	json_auto_t *content = json_incref(json_object_get(message, "content"));
 	bool user = role && !strcmp(role, "user");
 	if (!user && (!role || strcmp(role, "assistant")))
-		return err_set(r->e, "messages.%zu.role: must be user or assistant", at);
+		return err_set(reading->e, "messages.%zu.role: must be user or assistant", at);
 	if (!user && !at)
-		return err_set(r->e, "messages: first message must use the user role");
-	if (r->open && !user)
-		return check_answered(r, NULL);
+		return err_set(reading->e, "messages: first message must use the user role");
+	if (reading->open && !user)
+		return check_answered(reading, NULL);
 	if (json_is_string(content)) {
 		json_t *block = json_pack("[{s:s, s:O}]", "type", "text", "text", content);
 		json_decref(content);
 		content = block;
 	}
-	return user ? read_user(r, content) : read_assistant(r, content);
+	return user ? read_user(reading, content) : read_assistant(reading, content);
 }
 
-static int read_messages(struct reading *r, const json_t *body)
+static int read_messages(struct reading *reading, const json_t *body)
 {
 	const json_t *messages = json_object_get(body, "messages");
 	size_t i;
 	json_t *message;
 	if (!json_array_size(messages))
-		return err_set(r->e, "messages: at least one message is required");
+		return err_set(reading->e, "messages: at least one message is required");
 	json_array_foreach (messages, i, message)
-		if (read_message(r, message, i))
+		if (read_message(reading, message, i))
 			return -1;
-	if (r->open)
-		return check_answered(r, NULL);
-	if (r->cache_marks > 4)
-		return err_set(r->e, "a maximum of 4 blocks with cache_control may be provided");
+	if (reading->open)
+		return check_answered(reading, NULL);
+	if (reading->cache_marks > 4)
+		return err_set(
+			reading->e, "a maximum of 4 blocks with cache_control may be provided");
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /* OpenAI-compatible Chat Completions: the neutral form, and what strict servers refuse. */
-#include "rehearse/neutral_inside.h"
+#include "rehearse/neutral_private.h"
 
 #include "base/json.h"
 #include <string.h>
@@ -43,7 +43,7 @@ static int check_head(const json_t *body, struct err *e)
 	return 0;
 }
 
-static int read_tools(struct reading *r, const json_t *body)
+static int read_tools(struct reading *reading, const json_t *body)
 {
 	size_t i;
 	json_t *tool;
@@ -52,35 +52,36 @@ static int read_tools(struct reading *r, const json_t *body)
 		const char *type = neutral_string(tool, "type"),
 			   *name = neutral_string(function, "name");
 		if (!type || strcmp(type, "function"))
-			return err_set(r->e, "tools[%zu].type must be 'function'", i);
+			return err_set(reading->e, "tools[%zu].type must be 'function'", i);
 		if (!neutral_tool_name(name))
-			return err_set(r->e,
+			return err_set(reading->e,
 				"tools[%zu].function.name must match ^[a-zA-Z0-9_-]{1,64}$", i);
 		if (!json_is_object(json_object_get(function, "parameters")))
-			return err_set(r->e, "tools[%zu].function.parameters must be an object", i);
-		json_array_append_new(r->n.tools, json_string(name));
+			return err_set(
+				reading->e, "tools[%zu].function.parameters must be an object", i);
+		json_array_append_new(reading->n.tools, json_string(name));
 	}
 	return 0;
 }
 
 /* A string, or a list of text parts joined. NULL content is for the caller to judge. */
-static int read_content(
-	struct reading *r, const json_t *message, void (*each)(struct neutral *, const char *))
+static int read_content(struct reading *reading, const json_t *message,
+	void (*each)(struct neutral *, const char *))
 {
 	const json_t *content = json_object_get(message, "content");
 	size_t i;
 	json_t *part;
 	if (json_is_string(content) && *json_string_value(content))
-		each(&r->n, json_string_value(content));
+		each(&reading->n, json_string_value(content));
 	json_array_foreach (content, i, part) {
 		if (!neutral_string(part, "text"))
-			return err_set(r->e, "this rehearsal reads text content only");
-		each(&r->n, neutral_string(part, "text"));
+			return err_set(reading->e, "this rehearsal reads text content only");
+		each(&reading->n, neutral_string(part, "text"));
 	}
 	return 0;
 }
 
-static int read_call(struct reading *r, const json_t *call)
+static int read_call(struct reading *reading, const json_t *call)
 {
 	const json_t *function = json_object_get(call, "function");
 	const char *id = neutral_string(call, "id"), *type = neutral_string(call, "type");
@@ -88,85 +89,87 @@ static int read_call(struct reading *r, const json_t *call)
 		   *arguments = neutral_string(function, "arguments");
 	struct err ignored = ERR_NONE;
 	if (!id || !*id || !type || strcmp(type, "function") || !name || !arguments)
-		return err_set(r->e, "tool_calls need id, type 'function' and function {name, "
-				     "arguments (a string)}");
+		return err_set(reading->e,
+			"tool_calls need id, type 'function' and function {name, "
+			"arguments (a string)}");
 	json_t *parsed = json_read(arguments, strlen(arguments), 1 << 20, &ignored);
-	neutral_call(&r->n, name, parsed ? parsed : json_string(arguments));
-	json_object_set_new(r->open, id, json_true());
+	neutral_call(&reading->n, name, parsed ? parsed : json_string(arguments));
+	json_object_set_new(reading->open, id, json_true());
 	return 0;
 }
 
-static int read_assistant(struct reading *r, const json_t *message)
+static int read_assistant(struct reading *reading, const json_t *message)
 {
 	const json_t *calls = json_object_get(message, "tool_calls");
 	size_t i;
 	json_t *call;
-	neutral_speaker(&r->n, "assistant");
+	neutral_speaker(&reading->n, "assistant");
 	if (!json_array_size(calls) && !json_is_string(json_object_get(message, "content")))
-		return err_set(r->e, "an assistant message needs content or tool_calls, not null");
+		return err_set(
+			reading->e, "an assistant message needs content or tool_calls, not null");
 	if (calls && !json_array_size(calls))
-		return err_set(r->e, "tool_calls must not be an empty list");
+		return err_set(reading->e, "tool_calls must not be an empty list");
 	json_array_foreach (calls, i, call)
-		if (read_call(r, call))
+		if (read_call(reading, call))
 			return -1;
-	return read_content(r, message, neutral_text);
+	return read_content(reading, message, neutral_text);
 }
 
-static int read_tool(struct reading *r, const json_t *message)
+static int read_tool(struct reading *reading, const json_t *message)
 {
 	const char *id = neutral_string(message, "tool_call_id");
-	if (!id || json_object_del(r->open, id))
-		return err_set(r->e,
+	if (!id || json_object_del(reading->open, id))
+		return err_set(reading->e,
 			"messages with role 'tool' must follow the tool_calls they answer; '%s' is "
 			"none",
 			id ? id : "");
-	neutral_speaker(&r->n, "user");
+	neutral_speaker(&reading->n, "user");
 	const json_t *content = json_object_get(message, "content");
 	if (json_is_string(content) && !*json_string_value(content))
-		neutral_result(&r->n, "");
-	return read_content(r, message, neutral_result);
+		neutral_result(&reading->n, "");
+	return read_content(reading, message, neutral_result);
 }
 
-static int check_answered(const struct reading *r)
+static int check_answered(const struct reading *reading)
 {
-	const char *id = json_object_iter_key(json_object_iter(r->open));
+	const char *id = json_object_iter_key(json_object_iter(reading->open));
 	return !id ? 0
-		   : err_set(r->e,
+		   : err_set(reading->e,
 			     "an assistant message with 'tool_calls' must be followed by tool "
 			     "messages responding to each 'tool_call_id'; missing: %s",
 			     id);
 }
 
-static int read_message(struct reading *r, const json_t *message)
+static int read_message(struct reading *reading, const json_t *message)
 {
 	const char *role = neutral_string(message, "role");
 	if (!role)
-		return err_set(r->e, "every message needs a role");
+		return err_set(reading->e, "every message needs a role");
 	if (!strcmp(role, "tool"))
-		return read_tool(r, message);
-	if (check_answered(r))
+		return read_tool(reading, message);
+	if (check_answered(reading))
 		return -1;
 	if (!strcmp(role, "assistant"))
-		return read_assistant(r, message);
+		return read_assistant(reading, message);
 	if (!strcmp(role, "system") || !strcmp(role, "developer"))
-		return read_content(r, message, neutral_system);
+		return read_content(reading, message, neutral_system);
 	if (strcmp(role, "user"))
-		return err_set(r->e, "'%s' is not a role", role);
-	neutral_speaker(&r->n, "user");
-	return read_content(r, message, neutral_text);
+		return err_set(reading->e, "'%s' is not a role", role);
+	neutral_speaker(&reading->n, "user");
+	return read_content(reading, message, neutral_text);
 }
 
-static int read_messages(struct reading *r, const json_t *body)
+static int read_messages(struct reading *reading, const json_t *body)
 {
 	const json_t *messages = json_object_get(body, "messages");
 	size_t i;
 	json_t *message;
 	json_array_foreach (messages, i, message)
-		if (read_message(r, message))
+		if (read_message(reading, message))
 			return -1;
-	if (!json_array_size(r->n.messages))
-		return err_set(r->e, "messages must hold at least one user message");
-	return check_answered(r);
+	if (!json_array_size(reading->n.messages))
+		return err_set(reading->e, "messages must hold at least one user message");
+	return check_answered(reading);
 }
 
 json_t *neutral_openai(const json_t *body, struct err *e)

@@ -12,11 +12,11 @@ struct usage {
 };
 
 /* What the reply says, else a guess from the sizes, so that metering always has numbers. */
-static struct usage usage_of(const struct rendering *r)
+static struct usage usage_of(const struct rendering *rendering)
 {
-	const json_t *given = json_object_get(r->reply, "usage");
-	AUTO_FREE char *reply = json_text(r->reply);
-	struct usage u = {(json_int_t)(r->request_bytes / 4) + 1,
+	const json_t *given = json_object_get(rendering->reply, "usage");
+	AUTO_FREE char *reply = json_text(rendering->reply);
+	struct usage u = {(json_int_t)(rendering->request_bytes / 4) + 1,
 		(json_int_t)(reply ? strlen(reply) / 4 : 0) + 1, 0};
 	const json_t *input = json_object_get(given, "input_tokens");
 	const json_t *output = json_object_get(given, "output_tokens");
@@ -46,12 +46,12 @@ static void pieces(const char *text, void (*each)(void *ctx, const char *piece),
 
 /* --- Anthropic -------------------------------------------------------------------------------- */
 
-static void event(struct buf *b, const char *name, json_t *data)
+static void event(struct buf *buf, const char *name, json_t *data)
 {
 	json_object_set_new(data, "type", json_string(name));
-	buf_addf(b, "event: %s\ndata: ", name);
-	json_write(b, data);
-	buf_adds(b, "\n\n");
+	buf_addf(buf, "event: %s\ndata: ", name);
+	json_write(buf, data);
+	buf_adds(buf, "\n\n");
 	json_decref(data);
 }
 
@@ -64,11 +64,11 @@ static const char *anthropic_stop(const json_t *reply)
 }
 
 /* The content blocks, whole. */
-static json_t *anthropic_content(const struct rendering *r)
+static json_t *anthropic_content(const struct rendering *rendering)
 {
 	json_t *content = json_array();
-	const char *thinking = neutral_string(r->reply, "thinking"),
-		   *text = neutral_string(r->reply, "text");
+	const char *thinking = neutral_string(rendering->reply, "thinking"),
+		   *text = neutral_string(rendering->reply, "text");
 	size_t i;
 	json_t *call;
 	if (thinking) {
@@ -81,9 +81,9 @@ static json_t *anthropic_content(const struct rendering *r)
 	if (text && *text)
 		json_array_append_new(
 			content, json_pack("{s:s, s:s}", "type", "text", "text", text));
-	json_array_foreach (json_object_get(r->reply, "tool_calls"), i, call) {
+	json_array_foreach (json_object_get(rendering->reply, "tool_calls"), i, call) {
 		char id[48];
-		snprintf(id, sizeof(id), "toolu_rehearsed_%zu_%zu", r->number, i);
+		snprintf(id, sizeof(id), "toolu_rehearsed_%zu_%zu", rendering->number, i);
 		json_array_append_new(
 			content, json_pack("{s:s, s:s, s:s, s:O}", "type", "tool_use", "id", id,
 					 "name", neutral_string(call, "name"), "input",
@@ -100,12 +100,12 @@ static json_t *anthropic_usage(struct usage u, json_int_t output)
 }
 
 static json_t *anthropic_message(
-	const struct rendering *r, json_t *content, const char *stop, json_t *usage)
+	const struct rendering *rendering, json_t *content, const char *stop, json_t *usage)
 {
 	return json_pack("{s:o, s:s, s:s, s:s, s:o, s:s?, s:n, s:o}", "id",
-		json_sprintf("msg_rehearsed_%zu", r->number), "type", "message", "role",
-		"assistant", "model", neutral_string(r->request, "model"), "content", content,
-		"stop_reason", stop, "stop_sequence", "usage", usage);
+		json_sprintf("msg_rehearsed_%zu", rendering->number), "type", "message", "role",
+		"assistant", "model", neutral_string(rendering->request, "model"), "content",
+		content, "stop_reason", stop, "stop_sequence", "usage", usage);
 }
 
 /* One block being streamed: which delta carries its text. */
@@ -123,11 +123,11 @@ static void block_delta(void *ctx, const char *piece)
 			k->key, piece));
 }
 
-static void stream_block(struct buf *b, json_int_t index, json_t *block)
+static void stream_block(struct buf *buf, json_int_t index, json_t *block)
 {
 	const char *type = neutral_string(block, "type");
 	bool tool = !strcmp(type, "tool_use"), thinking = !strcmp(type, "thinking");
-	struct block k = {b, index,
+	struct block k = {buf, index,
 		tool       ? "input_json_delta"
 		: thinking ? "thinking_delta"
 			   : "text_delta",
@@ -139,41 +139,41 @@ static void stream_block(struct buf *b, json_int_t index, json_t *block)
 	json_object_set_new(start, tool ? "input" : k.key, tool ? json_object() : json_string(""));
 	if (thinking)
 		json_object_set_new(start, "signature", json_string(""));
-	event(b, "content_block_start",
+	event(buf, "content_block_start",
 		json_pack("{s:I, s:O}", "index", index, "content_block", start));
 	pieces(tool ? input : neutral_string(block, k.key), block_delta, &k);
 	if (thinking)
-		event(b, "content_block_delta",
+		event(buf, "content_block_delta",
 			json_pack("{s:I, s:{s:s, s:s}}", "index", index, "delta", "type",
 				"signature_delta", "signature",
 				neutral_string(block, "signature")));
-	event(b, "content_block_stop", json_pack("{s:I}", "index", index));
+	event(buf, "content_block_stop", json_pack("{s:I}", "index", index));
 }
 
-static void anthropic_stream(const struct rendering *r, struct buf *b)
+static void anthropic_stream(const struct rendering *rendering, struct buf *buf)
 {
-	struct usage u = usage_of(r);
-	json_auto_t *content = anthropic_content(r);
-	const char *error = neutral_string(r->reply, "error");
+	struct usage u = usage_of(rendering);
+	json_auto_t *content = anthropic_content(rendering);
+	const char *error = neutral_string(rendering->reply, "error");
 	size_t i;
 	json_t *block;
-	event(b, "message_start",
+	event(buf, "message_start",
 		json_pack("{s:o}", "message",
-			anthropic_message(r, json_array(), NULL, anthropic_usage(u, 1))));
-	event(b, "ping", json_object());
+			anthropic_message(rendering, json_array(), NULL, anthropic_usage(u, 1))));
+	event(buf, "ping", json_object());
 	json_array_foreach (content, i, block)
-		stream_block(b, (json_int_t)i, block);
+		stream_block(buf, (json_int_t)i, block);
 	if (error) {
-		event(b, "error",
+		event(buf, "error",
 			json_pack("{s:{s:s, s:s}}", "error", "type", "overloaded_error", "message",
 				error));
 		return;
 	}
-	event(b, "message_delta",
+	event(buf, "message_delta",
 		json_pack("{s:{s:s, s:n}, s:{s:I}}", "delta", "stop_reason",
-			anthropic_stop(r->reply), "stop_sequence", "usage", "output_tokens",
+			anthropic_stop(rendering->reply), "stop_sequence", "usage", "output_tokens",
 			u.output));
-	event(b, "message_stop", json_object());
+	event(buf, "message_stop", json_object());
 }
 
 /* --- OpenAI ----------------------------------------------------------------------------------- */
@@ -197,39 +197,41 @@ static json_t *openai_usage(struct usage u)
 }
 
 static json_t *openai_call(
-	const struct rendering *r, size_t at, const json_t *call, const char *arguments)
+	const struct rendering *rendering, size_t at, const json_t *call, const char *arguments)
 {
 	return json_pack("{s:o, s:s, s:{s:s, s:s}}", "id",
-		json_sprintf("call_rehearsed_%zu_%zu", r->number, at), "type", "function",
+		json_sprintf("call_rehearsed_%zu_%zu", rendering->number, at), "type", "function",
 		"function", "name", neutral_string(call, "name"), "arguments", arguments);
 }
 
-static json_t *openai_envelope(const struct rendering *r, const char *object, json_t *choices)
+static json_t *openai_envelope(
+	const struct rendering *rendering, const char *object, json_t *choices)
 {
 	return json_pack("{s:o, s:s, s:I, s:s, s:o}", "id",
-		json_sprintf("chatcmpl-rehearsed-%zu", r->number), "object", object, "created",
-		(json_int_t)1, "model", neutral_string(r->request, "model"), "choices", choices);
+		json_sprintf("chatcmpl-rehearsed-%zu", rendering->number), "object", object,
+		"created", (json_int_t)1, "model", neutral_string(rendering->request, "model"),
+		"choices", choices);
 }
 
-static void openai_whole(const struct rendering *r, struct buf *b)
+static void openai_whole(const struct rendering *rendering, struct buf *buf)
 {
-	const char *text = neutral_string(r->reply, "text");
+	const char *text = neutral_string(rendering->reply, "text");
 	json_auto_t *message = json_pack("{s:s, s:s?}", "role", "assistant", "content", text);
 	json_t *calls = json_array();
 	size_t i;
 	json_t *call;
-	json_array_foreach (json_object_get(r->reply, "tool_calls"), i, call) {
+	json_array_foreach (json_object_get(rendering->reply, "tool_calls"), i, call) {
 		AUTO_FREE char *arguments = json_text(json_object_get(call, "arguments"));
-		json_array_append_new(calls, openai_call(r, i, call, arguments));
+		json_array_append_new(calls, openai_call(rendering, i, call, arguments));
 	}
 	if (json_array_size(calls))
 		json_object_set(message, "tool_calls", calls);
 	json_decref(calls);
-	json_auto_t *whole = openai_envelope(r, "chat.completion",
+	json_auto_t *whole = openai_envelope(rendering, "chat.completion",
 		json_pack("[{s:i, s:O, s:s}]", "index", 0, "message", message, "finish_reason",
-			openai_stop(r->reply)));
-	json_object_set_new(whole, "usage", openai_usage(usage_of(r)));
-	json_write(b, whole);
+			openai_stop(rendering->reply)));
+	json_object_set_new(whole, "usage", openai_usage(usage_of(rendering)));
+	json_write(buf, whole);
 }
 
 struct stream {
@@ -238,19 +240,19 @@ struct stream {
 	json_int_t call;
 };
 
-static void data_line(struct buf *b, json_t *data)
+static void data_line(struct buf *buf, json_t *data)
 {
-	buf_adds(b, "data: ");
-	json_write(b, data);
-	buf_adds(b, "\n\n");
+	buf_adds(buf, "data: ");
+	json_write(buf, data);
+	buf_adds(buf, "\n\n");
 	json_decref(data);
 }
 
-static void chunk(const struct stream *s, json_t *delta, const char *finish)
+static void chunk(const struct stream *stream, json_t *delta, const char *finish)
 {
-	data_line(s->b, openai_envelope(s->r, "chat.completion.chunk",
-				json_pack("[{s:i, s:o, s:s?}]", "index", 0, "delta", delta,
-					"finish_reason", finish)));
+	data_line(stream->b, openai_envelope(stream->r, "chat.completion.chunk",
+				     json_pack("[{s:i, s:o, s:s?}]", "index", 0, "delta", delta,
+					     "finish_reason", finish)));
 }
 
 static void text_piece(void *ctx, const char *piece)
@@ -267,41 +269,41 @@ static void arguments_piece(void *ctx, const char *piece)
 		NULL);
 }
 
-static void stream_call(struct stream *s, size_t at, const json_t *call)
+static void stream_call(struct stream *stream, size_t at, const json_t *call)
 {
 	AUTO_FREE char *arguments = json_text(json_object_get(call, "arguments"));
-	json_t *start = openai_call(s->r, at, call, "");
-	s->call = (json_int_t)at;
-	json_object_set_new(start, "index", json_integer(s->call));
-	chunk(s, json_pack("{s:[o]}", "tool_calls", start), NULL);
-	pieces(arguments, arguments_piece, s);
+	json_t *start = openai_call(stream->r, at, call, "");
+	stream->call = (json_int_t)at;
+	json_object_set_new(start, "index", json_integer(stream->call));
+	chunk(stream, json_pack("{s:[o]}", "tool_calls", start), NULL);
+	pieces(arguments, arguments_piece, stream);
 }
 
-static void openai_stream(const struct rendering *r, struct buf *b)
+static void openai_stream(const struct rendering *rendering, struct buf *buf)
 {
-	struct stream s = {r, b, 0};
-	const char *text = neutral_string(r->reply, "text");
-	const char *error = neutral_string(r->reply, "error");
+	struct stream s = {rendering, buf, 0};
+	const char *text = neutral_string(rendering->reply, "text");
+	const char *error = neutral_string(rendering->reply, "error");
 	size_t i;
 	json_t *call;
 	chunk(&s, json_pack("{s:s, s:s}", "role", "assistant", "content", ""), NULL);
-	buf_adds(b, ": a comment keeps the connection open\n\n");
+	buf_adds(buf, ": a comment keeps the connection open\n\n");
 	if (text)
 		pieces(text, text_piece, &s);
-	json_array_foreach (json_object_get(r->reply, "tool_calls"), i, call)
+	json_array_foreach (json_object_get(rendering->reply, "tool_calls"), i, call)
 		stream_call(&s, i, call);
 	if (error) {
-		data_line(b, json_pack("{s:{s:i, s:s}}", "error", "code", 502, "message", error));
+		data_line(buf, json_pack("{s:{s:i, s:s}}", "error", "code", 502, "message", error));
 		return;
 	}
-	chunk(&s, json_object(), openai_stop(r->reply));
-	const json_t *options = json_object_get(r->request, "stream_options");
+	chunk(&s, json_object(), openai_stop(rendering->reply));
+	const json_t *options = json_object_get(rendering->request, "stream_options");
 	if (json_is_true(json_object_get(options, "include_usage"))) {
-		json_t *last = openai_envelope(r, "chat.completion.chunk", json_array());
-		json_object_set_new(last, "usage", openai_usage(usage_of(r)));
-		data_line(b, last);
+		json_t *last = openai_envelope(rendering, "chat.completion.chunk", json_array());
+		json_object_set_new(last, "usage", openai_usage(usage_of(rendering)));
+		data_line(buf, last);
 	}
-	buf_adds(b, "data: [DONE]\n\n");
+	buf_adds(buf, "data: [DONE]\n\n");
 }
 
 /* --- both ------------------------------------------------------------------------------------- */
@@ -337,30 +339,31 @@ void render_error(enum wire wire, int status, const char *message, struct render
 	json_write(&out->body, body);
 }
 
-void render_reply(const struct rendering *r, struct rendered *out)
+void render_reply(const struct rendering *rendering, struct rendered *out)
 {
-	const char *error = neutral_string(r->reply, "error");
-	const json_t *retry = json_object_get(r->reply, "retry_after_secs");
-	int status = (int)json_get_int(r->reply, "status");
+	const char *error = neutral_string(rendering->reply, "error");
+	const json_t *retry = json_object_get(rendering->reply, "retry_after_secs");
+	int status = (int)json_get_int(rendering->reply, "status");
 	if (status >= 300) {
-		render_error(r->wire, status, error ? error : "rehearsed error", out);
+		render_error(rendering->wire, status, error ? error : "rehearsed error", out);
 	} else {
 		*out = (struct rendered){.status = 200, .retry_after_secs = -1};
-		out->stream = json_is_true(json_object_get(r->request, "stream"));
+		out->stream = json_is_true(json_object_get(rendering->request, "stream"));
 		buf_init(&out->body, BODY_BYTES_MAX);
-		if (out->stream && r->wire == WIRE_ANTHROPIC) {
-			anthropic_stream(r, &out->body);
+		if (out->stream && rendering->wire == WIRE_ANTHROPIC) {
+			anthropic_stream(rendering, &out->body);
 		} else if (out->stream) {
-			openai_stream(r, &out->body);
-		} else if (r->wire == WIRE_ANTHROPIC) {
-			struct usage u = usage_of(r);
-			json_auto_t *message = anthropic_message(r, anthropic_content(r),
-				anthropic_stop(r->reply), anthropic_usage(u, u.output));
+			openai_stream(rendering, &out->body);
+		} else if (rendering->wire == WIRE_ANTHROPIC) {
+			struct usage u = usage_of(rendering);
+			json_auto_t *message = anthropic_message(rendering,
+				anthropic_content(rendering), anthropic_stop(rendering->reply),
+				anthropic_usage(u, u.output));
 			json_write(&out->body, message);
 		} else {
-			openai_whole(r, &out->body);
+			openai_whole(rendering, &out->body);
 		}
 	}
-	out->delay_ms = (long)json_get_int(r->reply, "delay_ms");
+	out->delay_ms = (long)json_get_int(rendering->reply, "delay_ms");
 	out->retry_after_secs = retry ? (long)json_integer_value(retry) : -1;
 }

@@ -22,7 +22,7 @@ struct rendered {
 	struct buf body;       /* the caller's: buf_done */
 };
 
-void render_reply(const struct rendering *r, struct rendered *out);
+void render_reply(const struct rendering *rendering, struct rendered *out);
 /* An error of the API: 400 invalid_request_error and the like. */
 void render_error(enum wire wire, int status, const char *message, struct rendered *out);
 #endif

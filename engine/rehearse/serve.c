@@ -8,22 +8,23 @@
 
 enum { REQUEST_DEPTH_MAX = 256, LAST_BYTES_MAX = 400 };
 
-static void tell(const struct player *p, json_t *line)
+static void tell(const struct player *player, json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	json_decref(line);
 	AUTO_FREE char *with_newline = NULL;
-	if (p->report_fd < 0 || !text || asprintf(&with_newline, "%s\n", text) < 0)
+	if (player->report_fd < 0 || !text || asprintf(&with_newline, "%s\n", text) < 0)
 		return;
-	io_write(p->report_fd, with_newline, strlen(with_newline));
+	io_write(player->report_fd, with_newline, strlen(with_newline));
 }
 
 static void tell_failure(
-	const struct player *p, const struct asker *who, const char *kind, const char *text)
+	const struct player *player, const struct asker *who, const char *kind, const char *text)
 {
 	/* A message that was cut may end inside a character. */
 	size_t len = utf8_prefix(text, strlen(text));
-	tell(p, json_pack("{s:s, s:I, s:s?, s:I, s:s%}", "kind", kind, "seq", (json_int_t)who->seq,
+	tell(player,
+		json_pack("{s:s, s:I, s:s?, s:I, s:s%}", "kind", kind, "seq", (json_int_t)who->seq,
 			"state", who->state, "turn", (json_int_t)who->turn, "text", text, len));
 }
 
@@ -58,22 +59,22 @@ static bool route(const char *target, struct asker *who, char **state, enum wire
 }
 
 static json_t *neutral(
-	const struct http_request *q, enum wire wire, const json_t *body, struct err *e)
+	const struct http_request *request, enum wire wire, const json_t *body, struct err *e)
 {
-	if (!q->content_type || strncmp(q->content_type, "application/json", 16)) {
+	if (!request->content_type || strncmp(request->content_type, "application/json", 16)) {
 		err_set(e, "content-type: must be application/json");
 		return NULL;
 	}
-	return wire == WIRE_ANTHROPIC ? neutral_anthropic(body, q->anthropic_version, e)
+	return wire == WIRE_ANTHROPIC ? neutral_anthropic(body, request->anthropic_version, e)
 				      : neutral_openai(body, e);
 }
 
-static char *describe(const struct exchange *x, const json_t *differences)
+static char *describe(const struct exchange *exchange, const json_t *differences)
 {
 	AUTO_BUF text = BUF_INIT(1 << 20);
 	size_t i;
 	json_t *line;
-	buf_addf(&text, "the request does not match %s:%zu", x->file, x->line);
+	buf_addf(&text, "the request does not match %s:%zu", exchange->file, exchange->line);
 	json_array_foreach (differences, i, line)
 		buf_addf(&text, "\n  %s", json_string_value(line));
 	return buf_take(&text, NULL);
@@ -96,45 +97,46 @@ static char *describe_end(const json_t *request, const struct exchange *before)
 	return buf_take(&text, NULL);
 }
 
-static void note_position(const struct player *p, const struct asker *who, const struct exchange *x)
+static void note_position(
+	const struct player *player, const struct asker *who, const struct exchange *exchange)
 {
 	char line[200];
-	if (p->positions_fd < 0 || !who->state)
+	if (player->positions_fd < 0 || !who->state)
 		return;
 	int len = snprintf(line, sizeof(line), "%ju %ju %.64s %zu\n", (uintmax_t)who->seq,
-		(uintmax_t)who->attempt, who->state, (size_t)(x - p->cassette.items));
-	io_write(p->positions_fd, line, (size_t)len);
+		(uintmax_t)who->attempt, who->state, (size_t)(exchange - player->cassette.items));
+	io_write(player->positions_fd, line, (size_t)len);
 }
 
 /* What answers a well-formed request. */
-static void play(struct player *p, const struct asker *who, const json_t *request,
-	struct rendering *r, struct rendered *out)
+static void play(struct player *player, const struct asker *who, const json_t *request,
+	struct rendering *rendering, struct rendered *out)
 {
-	struct exchange *x = cassette_next(&p->cassette, who);
+	struct exchange *x = cassette_next(&player->cassette, who);
 	json_auto_t *differences = x ? cassette_differences(x->match, request) : NULL;
 	if (!x || json_array_size(differences)) {
 		AUTO_FREE char *text =
 			x ? describe(x, differences)
-			  : describe_end(request, cassette_unsettled(&p->cassette, who));
+			  : describe_end(request, cassette_unsettled(&player->cassette, who));
 		const char *told = text ? text : "the request does not match";
-		tell_failure(p, who, x ? "mismatch" : "exhausted", told);
-		render_error(r->wire, 400, told, out);
+		tell_failure(player, who, x ? "mismatch" : "exhausted", told);
+		render_error(rendering->wire, 400, told, out);
 		return;
 	}
-	r->reply = x->reply;
-	r->number = (size_t)(x - p->cassette.items);
-	cassette_served(&p->cassette, who, x);
-	note_position(p, who, x);
-	render_reply(r, out);
+	rendering->reply = x->reply;
+	rendering->number = (size_t)(x - player->cassette.items);
+	cassette_served(&player->cassette, who, x);
+	note_position(player, who, x);
+	render_reply(rendering, out);
 }
 
-void player_serve(struct player *p, const struct http_request *q, struct rendered *out)
+void player_serve(struct player *player, const struct http_request *q, struct rendered *out)
 {
 	struct asker who = {0};
 	struct err e = ERR_NONE;
 	AUTO_FREE char *state = NULL;
 	enum wire wire = WIRE_ANTHROPIC;
-	p->requests++;
+	player->requests++;
 	if (!route(q->target, &who, &state, &wire) || strcmp(q->method, "POST")) {
 		render_error(wire, 404, "there is nothing at this path", out);
 		return;
@@ -143,16 +145,16 @@ void player_serve(struct player *p, const struct http_request *q, struct rendere
 		(struct json_cap){HTTP_BODY_MAX, REQUEST_DEPTH_MAX, SIZE_MAX}, &e);
 	json_auto_t *request = body ? neutral(q, wire, body, &e) : NULL;
 	if (!request) {
-		tell_failure(p, &who, "refused", e.text);
+		tell_failure(player, &who, "refused", e.text);
 		render_error(wire, 400, e.text, out);
 		return;
 	}
 	who.turn = (long)json_get_int(request, "turn");
 	struct rendering r = {.wire = wire, .request = body, .request_bytes = q->body_len};
-	play(p, &who, request, &r, out);
+	play(player, &who, request, &r, out);
 }
 
-int player_resume(struct player *p, const char *text, struct err *e)
+int player_resume(struct player *player, const char *text, struct err *e)
 {
 	const char *begin = text;
 	while (*text) {
@@ -164,23 +166,24 @@ int player_resume(struct player *p, const char *text, struct err *e)
 			text[used] != '\n') {
 			if (*strchrnul(text, '\n'))
 				return err_set(e, "the positions file is damaged");
-			if (ftruncate(p->positions_fd, text - begin))
+			if (ftruncate(player->positions_fd, text - begin))
 				return err_errno(e, "cannot cut the positions file");
 			break;
 		}
-		if (index >= p->cassette.count)
+		if (index >= player->cassette.count)
 			return err_set(e, "the positions file belongs to another cassette");
-		cassette_served(&p->cassette,
+		cassette_served(&player->cassette,
 			&(struct asker){.seq = seq, .attempt = attempt, .state = state},
-			&p->cassette.items[index]);
+			&player->cassette.items[index]);
 		text += used + 1;
 	}
-	cassette_restart(&p->cassette);
+	cassette_restart(&player->cassette);
 	return 0;
 }
 
-void player_end(const struct player *p)
+void player_end(const struct player *player)
 {
-	tell(p, json_pack("{s:s, s:I, s:I}", "kind", "end", "requests", (json_int_t)p->requests,
-			"unused", (json_int_t)cassette_unused(&p->cassette)));
+	tell(player, json_pack("{s:s, s:I, s:I}", "kind", "end", "requests",
+			     (json_int_t)player->requests, "unused",
+			     (json_int_t)cassette_unused(&player->cassette)));
 }

@@ -15,10 +15,10 @@ struct player {
 };
 
 /* Fills `out`; the caller owns out->body. */
-void player_serve(struct player *p, const struct http_request *q, struct rendered *out);
+void player_serve(struct player *player, const struct http_request *request, struct rendered *out);
 /* Takes up where an earlier process stopped: the lines of its positions file, from which one that
  * was cut short is taken. */
-int player_resume(struct player *p, const char *text, struct err *e);
+int player_resume(struct player *player, const char *text, struct err *e);
 /* {"kind":"end","requests":N,"unused":N} */
-void player_end(const struct player *p);
+void player_end(const struct player *player);
 #endif

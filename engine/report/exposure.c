@@ -41,11 +41,11 @@ static json_t *words_json(const struct buf *words)
 	return json_stringn(shown.data, shown.len);
 }
 
-static json_t *command_text(const struct tool_state *t)
+static json_t *command_text(const struct tool_state *state)
 {
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
-	for (size_t i = 0; i < t->command_count; i++)
-		add_word(&text, template_source(t->command[i]));
+	for (size_t i = 0; i < state->command_count; i++)
+		add_word(&text, template_source(state->command[i]));
 	return words_json(&text);
 }
 
@@ -58,59 +58,59 @@ static json_t *texts(const char *const *items, size_t count)
 }
 
 /* What the state asks for, whether or not the operator allows it: a review is about the asking. */
-static json_t *tool_egress(const struct tool_state *t)
+static json_t *tool_egress(const struct tool_state *state)
 {
 	static const char *const any[] = {EXPOSURE_ANY_HOST};
-	if (t->network == NETWORK_LIST)
-		return texts(t->hosts, t->host_count);
-	return texts(any, t->network == NETWORK_ALLOW);
+	if (state->network == NETWORK_LIST)
+		return texts(state->hosts, state->host_count);
+	return texts(any, state->network == NETWORK_ALLOW);
 }
 
 /* The operator's private hosts that the list reaches: what is wide is cut down to the other. */
-static json_t *private_text(const struct tool_state *t, const struct config *config)
+static json_t *private_text(const struct tool_state *state, const struct config *config)
 {
 	const struct config_list *near = &config->sandbox.private_hosts;
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
-	for (size_t i = 0; t->network == NETWORK_LIST && i < t->host_count; i++)
+	for (size_t i = 0; state->network == NETWORK_LIST && i < state->host_count; i++)
 		for (size_t k = 0; k < near->count; k++) {
 			struct host_port host, name;
-			if (host_rule_decode(&host, t->hosts[i], NULL) ||
+			if (host_rule_decode(&host, state->hosts[i], NULL) ||
 				host_name_rule_decode(&name, near->items[k], NULL))
 				continue;
 			bool whole = host_name_covers(&name, &host);
 			if (whole || host_name_covers(&host, &name))
 				buf_addf(&text, "%s%s", text.len ? ", " : "",
-					whole ? t->hosts[i] : near->items[k]);
+					whole ? state->hosts[i] : near->items[k]);
 		}
 	if (text.len)
 		buf_adds(&text, " may lead to this host and its networks (sandbox.private_hosts)");
 	return json_stringn(text.data ? text.data : "", text.len);
 }
 
-static json_t *env_names(const struct tool_state *t)
+static json_t *env_names(const struct tool_state *state)
 {
 	json_t *list = json_array();
-	for (size_t i = 0; i < t->env_count; i++)
-		json_array_append_new(list, json_string(t->env[i].name));
+	for (size_t i = 0; i < state->env_count; i++)
+		json_array_append_new(list, json_string(state->env[i].name));
 	return list;
 }
 
-static json_t *tool_exposure(const struct state *s, const struct confine *c)
+static json_t *tool_exposure(const struct state *state, const struct confine *confine)
 {
-	const struct tool_state *t = &s->tool;
-	json_auto_t *policy = confine_policy(c, s);
+	const struct tool_state *t = &state->tool;
+	json_auto_t *policy = confine_policy(confine, state);
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
 	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
-	bool refused = network_refusal(confine_network_row(c, s)->tool) != NULL;
+	bool refused = network_refusal(confine_network_row(confine, state)->tool) != NULL;
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:O, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
-		"state", s->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
+		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
 		"terminal", terminal_ranks[t->pty], "sets", "reads",
 		json_object_get(policy, "read"), "writes", json_object_get(policy, "write"),
 		"egress", tool_egress(t), "env", env_names(t), "secrets",
 		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
-	json_auto_t *near = private_text(t, c->config);
+	json_auto_t *near = private_text(t, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
 	return out;
@@ -129,36 +129,37 @@ static json_t *amount(struct opt_float usd)
 	return usd.present ? json_real(usd.value) : json_null();
 }
 
-static json_t *agent_limits(const struct state *s, const struct config *config)
+static json_t *agent_limits(const struct state *state, const struct config *config)
 {
-	const struct agent_state *a = &s->agent;
+	const struct agent_state *a = &state->agent;
 	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
 					    : config->agent.max_iterations;
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "timeout_secs",
-		(json_int_t)s->timeout_secs, "turns", whole(a->max_iterations, turns),
+		(json_int_t)state->timeout_secs, "turns", whole(a->max_iterations, turns),
 		"input_tokens", whole(a->max_input_tokens, config->budget.max_input_tokens),
 		"output_tokens", whole(a->max_output_tokens, config->budget.max_output_tokens),
 		"usd", amount(a->max_usd), EXPOSURE_BEST_EFFORT, amount(a->best_effort_usd),
 		"unmetered_tokens", whole(a->max_tokens_fallback, -1));
 }
 
-static json_t *agent_does(const struct agent_state *a)
+static json_t *agent_does(const struct agent_state *state)
 {
 	AUTO_BUF text = BUF_INIT(1 << 10);
-	if (a->prompt_file)
-		return json_string(a->prompt_file);
+	if (state->prompt_file)
+		return json_string(state->prompt_file);
 	buf_adds(&text, "prompt: ");
-	text_clean(&text, template_source(a->prompt), 60);
+	text_clean(&text, template_source(state->prompt), 60);
 	return json_stringn(text.data, text.len);
 }
 
-static json_t *agent_egress(const struct state *s, const struct config *config)
+static json_t *agent_egress(const struct state *state, const struct config *config)
 {
 	const char *model;
-	const struct config_provider *p = config_agent_provider(config, s, &model);
+	const struct config_provider *p = config_agent_provider(config, state, &model);
 	const struct config_list *more = &config->sandbox.allow_urls;
 	json_t *list = texts(more->items, more->count);
-	const char *name = s->agent.provider ? s->agent.provider : config->models.worker.provider;
+	const char *name =
+		state->agent.provider ? state->agent.provider : config->models.worker.provider;
 	json_array_insert_new(list, 0,
 		p ? json_string(p->endpoint)
 		  : json_sprintf("provider %s (not configured)",
@@ -180,10 +181,10 @@ static json_t *verify_text(const struct config *config)
 
 /* The program of the host that prints the provider's key; empty: none. Its arguments are the
  * operator's alone. */
-static json_t *key_text(const struct state *s, const struct config *config)
+static json_t *key_text(const struct state *state, const struct config *config)
 {
 	const char *model;
-	const struct config_provider *p = config_agent_provider(config, s, &model);
+	const struct config_provider *p = config_agent_provider(config, state, &model);
 	return p && p->token_command.count ? json_sprintf("printed by %s, which runs on this host",
 						     p->token_command.items[0])
 					   : json_string("");
@@ -203,36 +204,37 @@ static const char *commands_words(const struct config *config)
 }
 
 /* An agent of mode `run` touches what its commands touch, too. */
-static void add_commands(json_t *exposure, const struct confine *c)
+static void add_commands(json_t *exposure, const struct confine *confine)
 {
-	json_auto_t *policy = confine_command_policy(c);
+	json_auto_t *policy = confine_command_policy(confine);
 	json_t *sets = json_object_get(exposure, "sets");
-	json_object_set_new(exposure, "verify", verify_text(c->config));
-	json_object_set_new(exposure, "commands", json_string(commands_words(c->config)));
+	json_object_set_new(exposure, "verify", verify_text(confine->config));
+	json_object_set_new(exposure, "commands", json_string(commands_words(confine->config)));
 	json_object_set(sets, "reads", json_object_get(policy, "read"));
 	json_object_set(sets, "writes", json_object_get(policy, "write"));
-	if (confine_network_row(c, NULL)->command == WAY_HOST)
+	if (confine_network_row(confine, NULL)->command == WAY_HOST)
 		json_array_append_new(
 			json_object_get(sets, "egress"), json_string(EXPOSURE_ANY_HOST));
 	json_object_update_missing(
 		json_object_get(exposure, "limits"), json_object_get(policy, "limits"));
 }
 
-static json_t *agent_exposure(const struct state *s, const struct confine *c)
+static json_t *agent_exposure(const struct state *state, const struct confine *confine)
 {
-	bool runs = s->agent.mode == MODE_RUN;
+	bool runs = state->agent.mode == MODE_RUN;
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:[], s:[], s:o, s:[], s:[]}, s:o, "
 		"s:b}",
-		"state", s->name, "kind", "agent", "does", agent_does(&s->agent), "ranks",
+		"state", state->name, "kind", "agent", "does", agent_does(&state->agent), "ranks",
 		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "terminal",
-		"none", "sets", "reads", "writes", "egress", agent_egress(s, c->config), "env",
-		"secrets", "limits", agent_limits(s, c->config), "egress_refused", 0);
-	json_auto_t *key = key_text(s, c->config);
+		"none", "sets", "reads", "writes", "egress", agent_egress(state, confine->config),
+		"env", "secrets", "limits", agent_limits(state, confine->config), "egress_refused",
+		0);
+	json_auto_t *key = key_text(state, confine->config);
 	if (json_string_length(key))
 		json_object_set(out, "key", key);
 	if (runs)
-		add_commands(out, c);
+		add_commands(out, confine);
 	return out;
 }
 
@@ -275,11 +277,11 @@ static json_t *union_of(const json_t *states)
 }
 
 /* Why the machine could not start on this host: one string per reason. */
-static json_t *refusals_of(const struct machine *m, const struct confine *c)
+static json_t *refusals_of(const struct machine *machine, const struct confine *confine)
 {
 	json_t *out = json_array();
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
-	if (!confine_refusals(m, c, &text) || !text.len)
+	if (!confine_refusals(machine, confine, &text) || !text.len)
 		return out;
 	for (const char *line = text.data; *line;) {
 		size_t len = strcspn(line, "\n");
@@ -291,14 +293,15 @@ static json_t *refusals_of(const struct machine *m, const struct confine *c)
 }
 
 /* What the whole machine may cost: its own limit, or the configuration's where that is less. */
-static json_t *most_usd(const struct machine *m, const struct config *config)
+static json_t *most_usd(const struct machine *machine, const struct config *config)
 {
 	double most = (double)config->budget.max_microusd / 1e6;
-	bool own = m->max_usd.present && (most < 0 || m->max_usd.value <= most);
-	return own || most < 0 ? amount(m->max_usd) : json_real(most);
+	bool own = machine->max_usd.present && (most < 0 || machine->max_usd.value <= most);
+	return own || most < 0 ? amount(machine->max_usd) : json_real(most);
 }
 
-json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace)
+json_t *exposure_of(
+	const struct machine *machine, const struct config *config, const char *workspace)
 {
 	struct confine c = {.config = config,
 		.profile = config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
@@ -310,15 +313,16 @@ json_t *exposure_of(const struct machine *m, const struct config *config, const 
 		git_elsewhere_find(workspace, &arena, &found);
 	c.elsewhere = (struct config_list){found.paths, found.count};
 	json_t *states = json_array();
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct state *s = &m->states[i];
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct state *s = &machine->states[i];
 		if (s->kind == KIND_TOOL)
 			json_array_append_new(states, tool_exposure(s, &c));
 		else if (s->kind == KIND_AGENT)
 			json_array_append_new(states, agent_exposure(s, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", m->name, "states",
-		states, "union", union_of(states), "limits", "transitions",
-		(json_int_t)m->max_transitions, "usd", most_usd(m, config), EXPOSURE_BEST_EFFORT,
-		amount(m->best_effort_usd), "refusals", refusals_of(m, &c));
+	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", machine->name,
+		"states", states, "union", union_of(states), "limits", "transitions",
+		(json_int_t)machine->max_transitions, "usd", most_usd(machine, config),
+		EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd), "refusals",
+		refusals_of(machine, &c));
 }

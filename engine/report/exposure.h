@@ -27,20 +27,22 @@ extern const char *const exposure_sets[EXPOSURE_SETS];
 
 /* {"machine", "states": [...], "union": {"workspace", "reads", ...}, "limits": {...}}; states that
  * touch nothing (branch, wait, terminal) are left out. New reference. */
-json_t *exposure_of(const struct machine *m, const struct config *config, const char *workspace);
+json_t *exposure_of(
+	const struct machine *machine, const struct config *config, const char *workspace);
 
 /* The place of `word` in its order (none < read < write; tool < agent < run); -1: unknown. */
 int exposure_rank(const char *what, const char *word);
 
 /* Adds one finding per widening (a warning) and per narrowing (a note) from `old` to `now`, at what
- * says so in `m`, the newer machine, else at the state. Returns how many widened. */
-size_t exposure_compare(
-	const json_t *old, const json_t *now, const struct machine *m, struct findings *f);
+ * says so in `machine`, the newer machine, else at the state. Returns how many widened. */
+size_t exposure_compare(const json_t *old, const json_t *now, const struct machine *machine,
+	struct findings *findings);
 
 /* For a reviewer: at most 100 columns, Markdown, or a part of an HTML page. */
 void exposure_text(const json_t *exposure, struct buf *out);
 void exposure_html(const json_t *exposure, struct buf *out);
 void exposure_markdown(const json_t *exposure, struct buf *out);
-/* For tools that read findings: one note per state of `m` and one for the machine. */
-void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f);
+/* For tools that read findings: one note per state of `machine` and one for the machine. */
+void exposure_findings(
+	const json_t *exposure, const struct machine *machine, struct findings *findings);
 #endif

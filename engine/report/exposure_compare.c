@@ -33,13 +33,13 @@ static const struct doc_pair *deciding_pair(const struct doc_node *map, const ch
 
 /* Where the newer machine says it: `item` (or NULL) of what decides about `name`, the key of that,
  * or, where it left that out, the state or `budget`. */
-static const struct doc_node *place_of(
-	const struct comparing *c, const struct state *s, const char *name, const char *item)
+static const struct doc_node *place_of(const struct comparing *comparing, const struct state *state,
+	const char *name, const char *item)
 {
-	const struct doc_pair *budget = doc_pair(c->machine->doc->root, "budget");
-	const struct doc_node *whole = s ? s->key : name ? &budget->key : NULL;
+	const struct doc_pair *budget = doc_pair(comparing->machine->doc->root, "budget");
+	const struct doc_node *whole = state ? state->key : name ? &budget->key : NULL;
 	const struct doc_pair *pair =
-		name ? deciding_pair(s ? s->node : &budget->value, name) : NULL;
+		name ? deciding_pair(state ? state->node : &budget->value, name) : NULL;
 	if (!pair)
 		return whole;
 	const struct doc_pair *named = item ? doc_pair(&pair->value, item) : NULL;
@@ -52,18 +52,19 @@ static const struct doc_node *place_of(
 }
 
 /* `name`, `item`: what is compared, for its place; NULL: the state itself. */
-static void tell(
-	struct comparing *c, bool wider, const char *name, const char *item, const char *what)
+static void tell(struct comparing *comparing, bool wider, const char *name, const char *item,
+	const char *what)
 {
-	const struct state *s = c->state ? machine_state(c->machine, c->state) : NULL;
-	struct finding *f = finding_add(c->findings,
-		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED, c->machine->doc,
-		place_of(c, s, name, item), "%s", "");
+	const struct state *s =
+		comparing->state ? machine_state(comparing->machine, comparing->state) : NULL;
+	struct finding *f = finding_add(comparing->findings,
+		wider ? RULE_CONFINEMENT_WIDENED : RULE_CONFINEMENT_NARROWED,
+		comparing->machine->doc, place_of(comparing, s, name, item), "%s", "");
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
-	buf_addf(&text, "%s: %s", c->state ? c->state : "the machine", what);
-	finding_whole(c->findings, f, text.data);
+	buf_addf(&text, "%s: %s", comparing->state ? comparing->state : "the machine", what);
+	finding_whole(comparing->findings, f, text.data);
 	f->state = s ? s->name : NULL;
-	c->widened += wider;
+	comparing->widened += wider;
 }
 
 /* Who may reach `wide` may reach `host`. */
@@ -90,8 +91,8 @@ static bool holds(const char *name, const json_t *sets, const json_t *item)
 	return false;
 }
 
-static void tell_missing(
-	struct comparing *c, const char *name, const json_t *from, const json_t *in, bool wider)
+static void tell_missing(struct comparing *comparing, const char *name, const json_t *from,
+	const json_t *in, bool wider)
 {
 	size_t i;
 	json_t *item;
@@ -101,21 +102,21 @@ static void tell_missing(
 		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "%s is %s in %s", json_string_value(item),
 			wider ? "new" : "no longer", name);
-		tell(c, wider, name, json_string_value(item), what.data);
+		tell(comparing, wider, name, json_string_value(item), what.data);
 	}
 }
 
-static void compare_sets(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_sets(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *name;
 	json_t *set;
 	json_object_foreach ((json_t *)(uintptr_t)now, name, set) {
-		tell_missing(c, name, now, old, true);
-		tell_missing(c, name, old, now, false);
+		tell_missing(comparing, name, now, old, true);
+		tell_missing(comparing, name, old, now, false);
 	}
 }
 
-static void compare_ranks(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_ranks(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *name;
 	json_t *word;
@@ -125,7 +126,7 @@ static void compare_ranks(struct comparing *c, const json_t *old, const json_t *
 		char what[128];
 		snprintf(what, sizeof(what), "%s was %s and is %s", name, before, after);
 		if (step)
-			tell(c, step > 0, name, NULL, what);
+			tell(comparing, step > 0, name, NULL, what);
 	}
 }
 
@@ -138,7 +139,7 @@ static const json_t *limit_of(const json_t *limits, const char *name)
 		       : own;
 }
 
-static void compare_limits(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_limits(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *name;
 	json_t *own;
@@ -157,7 +158,7 @@ static void compare_limits(struct comparing *c, const json_t *old, const json_t 
 			     (!json_is_null(before) &&
 				     json_number_value(limit) > json_number_value(before));
 		snprintf(what, sizeof(what), "limit %s was %s and is %s", name, was, is);
-		tell(c, wider, name, NULL, what);
+		tell(comparing, wider, name, NULL, what);
 	}
 }
 
@@ -172,7 +173,7 @@ static json_t *states_by_name(const json_t *exposure)
 }
 
 /* It runs whenever the model likes, and nobody is asked. */
-static void compare_verify(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_verify(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *before = json_get_text(old, "verify"), *after = json_get_text(now, "verify");
 	if (!*before == !*after)
@@ -180,27 +181,27 @@ static void compare_verify(struct comparing *c, const json_t *old, const json_t 
 	AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 	buf_addf(&what, "%s a verify command: %s", *after ? "now has" : "no longer has",
 		*after ? after : before);
-	tell(c, *after, NULL, NULL, what.data);
+	tell(comparing, *after, NULL, NULL, what.data);
 }
 
-static void compare_state(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_state(struct comparing *comparing, const json_t *old, const json_t *now)
 {
-	c->state = json_get_text(now, "state");
+	comparing->state = json_get_text(now, "state");
 	if (!old || strcmp(json_get_text(old, "kind"), json_get_text(now, "kind"))) {
 		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "a new %s state: %s", json_get_text(now, "kind"),
 			json_get_text(now, "does"));
-		tell(c, true, NULL, NULL, what.data);
+		tell(comparing, true, NULL, NULL, what.data);
 		return;
 	}
-	compare_ranks(c, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
-	compare_sets(c, json_object_get(old, "sets"), json_object_get(now, "sets"));
-	compare_verify(c, old, now);
-	compare_limits(c, json_object_get(old, "limits"), json_object_get(now, "limits"));
+	compare_ranks(comparing, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
+	compare_sets(comparing, json_object_get(old, "sets"), json_object_get(now, "sets"));
+	compare_verify(comparing, old, now);
+	compare_limits(comparing, json_object_get(old, "limits"), json_object_get(now, "limits"));
 }
 
 /* What the operator grants to a machine is another's when it takes that name. */
-static void compare_name(struct comparing *c, const json_t *old, const json_t *now)
+static void compare_name(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *before = json_get_text(old, "machine"), *after = json_get_text(now, "machine");
 	char what[240];
@@ -209,13 +210,13 @@ static void compare_name(struct comparing *c, const json_t *old, const json_t *n
 		return;
 	snprintf(what, sizeof(what), "its name was %s and is %s, and secrets are granted by name",
 		before, after);
-	tell(c, true, NULL, NULL, what);
+	tell(comparing, true, NULL, NULL, what);
 }
 
-size_t exposure_compare(
-	const json_t *old, const json_t *now, const struct machine *m, struct findings *f)
+size_t exposure_compare(const json_t *old, const json_t *now, const struct machine *machine,
+	struct findings *findings)
 {
-	struct comparing c = {.findings = f, .machine = m};
+	struct comparing c = {.findings = findings, .machine = machine};
 	json_auto_t *before = states_by_name(old), *after = states_by_name(now);
 	size_t i;
 	json_t *state;

@@ -204,29 +204,30 @@ static void add_clause(struct buf *out, const char *label, const char *text)
 	text_clean(out, text, SIZE_MAX);
 }
 
-/* `s`: NULL: the machine. */
-static void add_note(
-	struct findings *f, const struct machine *m, const struct state *s, const char *clauses)
+/* `state`: NULL: the machine. */
+static void add_note(struct findings *findings, const struct machine *machine,
+	const struct state *state, const char *clauses)
 {
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
-	buf_addf(&text, "%s: %s", s ? s->name : "all states together", clauses);
-	struct finding *note =
-		finding_add(f, RULE_CONFINEMENT_REPORT, m->doc, s ? s->key : NULL, "%s", "");
-	finding_whole(f, note, text.data);
-	note->state = s ? s->name : NULL;
+	buf_addf(&text, "%s: %s", state ? state->name : "all states together", clauses);
+	struct finding *note = finding_add(findings, RULE_CONFINEMENT_REPORT, machine->doc,
+		state ? state->key : NULL, "%s", "");
+	finding_whole(findings, note, text.data);
+	note->state = state ? state->name : NULL;
 }
 
-void exposure_findings(const json_t *exposure, const struct machine *m, struct findings *f)
+void exposure_findings(
+	const json_t *exposure, const struct machine *machine, struct findings *findings)
 {
 	size_t i;
 	json_t *state;
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	union_lines(exposure, add_clause, &text);
-	add_note(f, m, NULL, text.data);
+	add_note(findings, machine, NULL, text.data);
 	json_array_foreach (json_object_get(exposure, "states"), i, state) {
-		const struct state *s = machine_state(m, json_get_text(state, "state"));
+		const struct state *s = machine_state(machine, json_get_text(state, "state"));
 		buf_clear(&text);
 		state_lines(state, add_clause, &text);
-		add_note(f, m, s, text.data);
+		add_note(findings, machine, s, text.data);
 	}
 }

@@ -31,37 +31,37 @@ static void unescape(char *path)
 
 /* A line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth where, the
  * sixth how, and behind " - " what. Words end at blanks. */
-static bool read_line(char *line, struct mounted *m)
+static bool read_line(char *line, struct mounted *mounted)
 {
 	char *save = NULL, *type = strstr(line, " - ");
 	if (!type)
 		return false;
 	*type = '\0';
-	m->type = strtok_r(type + 3, " ", &save);
+	mounted->type = strtok_r(type + 3, " ", &save);
 	for (int word = 1; word <= 6; word++) {
 		char *text = strtok_r(word == 1 ? line : NULL, " ", &save);
 		if (word == 3)
-			m->device = text;
+			mounted->device = text;
 		if (word == 5)
-			m->path = text;
-		m->flags = text;
+			mounted->path = text;
+		mounted->flags = text;
 	}
-	if (m->path)
-		unescape(m->path);
-	return m->path && m->flags && m->type;
+	if (mounted->path)
+		unescape(mounted->path);
+	return mounted->path && mounted->flags && mounted->type;
 }
 
 /* A tmpfs of the jail's own has a device number that this path does not have outside. */
-static bool is_private_memory(const struct mounted *m)
+static bool is_private_memory(const struct mounted *mounted)
 {
 	struct stat st;
 	char outside[32];
-	if (strcmp(m->type, "tmpfs") != 0)
+	if (strcmp(mounted->type, "tmpfs") != 0)
 		return false;
-	if (stat(m->path, &st))
+	if (stat(mounted->path, &st))
 		return true;
 	snprintf(outside, sizeof(outside), "%u:%u", major(st.st_dev), minor(st.st_dev));
-	return strcmp(m->device, outside) != 0;
+	return strcmp(mounted->device, outside) != 0;
 }
 
 static bool has_flag(const char *flags, const char *flag)

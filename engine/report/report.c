@@ -1,4 +1,4 @@
-#include "report/report_inside.h"
+#include "report/report_private.h"
 
 #include "base/clock.h"
 #include "base/json.h"
@@ -14,40 +14,40 @@ static const char style[] =
 #include "report/report_style.h"
 	;
 
-void report_init(struct report *r, const struct machine *m, const char *id)
+void report_init(struct report *report, const struct machine *machine, const char *id)
 {
-	*r = (struct report){.machine = m,
+	*report = (struct report){.machine = machine,
 		.id = id,
 		.dir_fd = -1,
 		.edges = json_object(),
 		.egress = json_object(),
 		.spans = json_object()};
-	summary_init(&r->summary);
-	buf_init(&r->rows, ROWS_BYTES_MAX);
+	summary_init(&report->summary);
+	buf_init(&report->rows, ROWS_BYTES_MAX);
 }
 
-void report_done(struct report *r)
+void report_done(struct report *report)
 {
-	summary_done(&r->summary);
-	json_decref(r->begin);
-	json_decref(r->edges);
-	json_decref(r->egress);
-	json_decref(r->before);
-	json_decref(r->spans);
-	json_decref(r->failure);
-	json_decref(r->autorun);
-	buf_done(&r->rows);
+	summary_done(&report->summary);
+	json_decref(report->begin);
+	json_decref(report->edges);
+	json_decref(report->egress);
+	json_decref(report->before);
+	json_decref(report->spans);
+	json_decref(report->failure);
+	json_decref(report->autorun);
+	buf_done(&report->rows);
 }
 
 /* --- collecting ------------------------------------------------------------------------------ */
 
-static void add_egress(struct report *r, const json_t *fields)
+static void add_egress(struct report *report, const json_t *fields)
 {
 	const char *endpoint = json_get_text(fields, "endpoint"), *why;
-	json_t *sum = json_object_get(r->egress, endpoint), *count;
+	json_t *sum = json_object_get(report->egress, endpoint), *count;
 	if (!sum) {
 		sum = json_pack("{s:{}}", "refused");
-		json_object_set_new(r->egress, endpoint, sum);
+		json_object_set_new(report->egress, endpoint, sum);
 	}
 	json_add_int(sum, "connections", json_get_int(fields, "connections"));
 	json_add_int(sum, "up", json_get_int(fields, "up"));
@@ -67,46 +67,46 @@ bool report_went_well(const json_t *fields)
 	return true;
 }
 
-static void add_span(struct report *r, const json_t *fields)
+static void add_span(struct report *report, const json_t *fields)
 {
 	const char *state = json_get_text(fields, "state");
-	json_t *spans = json_object_get(r->spans, state);
+	json_t *spans = json_object_get(report->spans, state);
 	if (!spans) {
 		spans = json_array();
-		json_object_set_new(r->spans, state, spans);
+		json_object_set_new(report->spans, state, spans);
 	}
-	json_array_append_new(spans, json_integer(r->summary.from_us));
-	json_array_append_new(spans, json_integer(r->summary.end_us));
+	json_array_append_new(spans, json_integer(report->summary.from_us));
+	json_array_append_new(spans, json_integer(report->summary.end_us));
 	json_array_append_new(spans, json_boolean(report_went_well(fields)));
 }
 
-void report_line(struct report *r, const json_t *fields, const json_t *blackboard)
+void report_line(struct report *report, const json_t *fields, const json_t *blackboard)
 {
 	const char *type = json_get_text(fields, "t");
 	bool step = !strcmp(type, "step");
-	summary_add(&r->summary, fields);
+	summary_add(&report->summary, fields);
 	if (!strcmp(type, "begin"))
-		r->begin = json_incref((json_t *)(uintptr_t)fields);
+		report->begin = json_incref((json_t *)(uintptr_t)fields);
 	if (!strcmp(type, "egress"))
-		add_egress(r, fields);
+		add_egress(report, fields);
 	if (!strcmp(type, "autorun")) {
-		json_t *before = r->autorun;
-		r->autorun = position_add_autorun(before, fields);
+		json_t *before = report->autorun;
+		report->autorun = position_add_autorun(before, fields);
 		json_decref(before);
 	}
 	if (step) {
 		char key[160];
 		snprintf(key, sizeof(key), "%s\n%s", json_get_text(fields, "state"),
 			json_get_text(fields, "goto"));
-		json_add_int(r->edges, key, 1);
+		json_add_int(report->edges, key, 1);
 	}
 	if (step || !strcmp(type, "retry"))
-		add_span(r, fields);
+		add_span(report, fields);
 	if ((step || !strcmp(type, "retry")) && !report_went_well(fields)) {
-		json_decref(r->failure);
-		r->failure = json_incref((json_t *)(uintptr_t)fields);
+		json_decref(report->failure);
+		report->failure = json_incref((json_t *)(uintptr_t)fields);
 	}
-	report_row(r, fields, blackboard);
+	report_row(report, fields, blackboard);
 }
 
 /* --- the head -------------------------------------------------------------------------------- */
@@ -116,9 +116,9 @@ static void begin_tile(struct buf *out, const char *name)
 	buf_addf(out, "<div><dt>%s</dt><dd>", name);
 }
 
-static void add_cost(const struct report *r, struct buf *out)
+static void add_cost(const struct report *report, struct buf *out)
 {
-	const struct totals *t = &r->result.totals;
+	const struct totals *t = &report->result.totals;
 	if (!t->input_tokens && !t->output_tokens)
 		return;
 	begin_tile(out, "Cost");
@@ -128,9 +128,9 @@ static void add_cost(const struct report *r, struct buf *out)
 		buf_adds(out, t->microusd ? "\xe2\x89\xa5 " : "no price");
 	if (!t->unpriced || t->microusd)
 		text_money(out, t->microusd);
-	if (r->machine->max_usd.present) {
+	if (report->machine->max_usd.present) {
 		buf_adds(out, "<small>of at most ");
-		text_money(out, num_microusd(r->machine->max_usd.value));
+		text_money(out, num_microusd(report->machine->max_usd.value));
 		buf_adds(out, "</small>");
 	}
 	buf_adds(out, "</dd></div>\n");
@@ -141,31 +141,31 @@ static void add_cost(const struct report *r, struct buf *out)
 	buf_addf(out, " out%s</small></dd></div>\n", t->unmetered ? ", estimated" : "");
 }
 
-static void add_traffic(const struct report *r, struct buf *out)
+static void add_traffic(const struct report *report, struct buf *out)
 {
-	const struct summary *s = &r->summary;
+	const struct summary *s = &report->summary;
 	begin_tile(out, "Sent out");
 	text_bytes(out, s->egress_up);
 	buf_addf(out, "<small%s>%jd refused</small></dd></div>\n",
 		s->egress_refused ? " class=\"warn\"" : "", (intmax_t)s->egress_refused);
 }
 
-static void add_tiles(const struct report *r, struct buf *out)
+static void add_tiles(const struct report *report, struct buf *out)
 {
 	buf_adds(out, "<dl class=\"tiles\">\n");
 	begin_tile(out, "Took");
-	text_duration(out, (r->summary.end_us - r->summary.begun_us) / 1000);
+	text_duration(out, (report->summary.end_us - report->summary.begun_us) / 1000);
 	buf_adds(out, "</dd></div>\n");
 	begin_tile(out, "Steps");
-	text_count(out, (int64_t)r->result.seq);
+	text_count(out, (int64_t)report->result.seq);
 	buf_adds(out, "<small>of at most ");
-	text_count(out, r->machine->max_transitions);
-	show_retries(out, &r->result.totals, r->result.seq);
+	text_count(out, report->machine->max_transitions);
+	show_retries(out, &report->result.totals, report->result.seq);
 	buf_adds(out, "</small></dd></div>\n");
-	add_cost(r, out);
-	add_traffic(r, out);
+	add_cost(report, out);
+	add_traffic(report, out);
 	begin_tile(out, "Profile");
-	html_text(out, r->summary.profile, 64);
+	html_text(out, report->summary.profile, 64);
 	buf_adds(out, "</dd></div>\n</dl>\n");
 }
 
@@ -179,11 +179,11 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 }
 
 /* What a reader of a failed run looks for first. */
-static void add_why(const struct report *r, struct buf *out)
+static void add_why(const struct report *report, struct buf *out)
 {
-	const json_t *f = r->failure;
+	const json_t *f = report->failure;
 	json_int_t seq = json_get_int(f, "seq");
-	if (!f || (r->result.status != RUN_FAILED && r->result.status != RUN_BUDGET))
+	if (!f || (report->result.status != RUN_FAILED && report->result.status != RUN_BUDGET))
 		return;
 	buf_addf(out, "<p class=\"why\">Last to go wrong: <a href=\"#step-%jd-%jd\">step %jd, ",
 		(intmax_t)seq, (intmax_t)json_get_int(f, "attempt"), (intmax_t)seq);
@@ -195,22 +195,22 @@ static void add_why(const struct report *r, struct buf *out)
 	buf_adds(out, "</span></p>\n");
 }
 
-static void add_head(const struct report *r, struct buf *out)
+static void add_head(const struct report *report, struct buf *out)
 {
-	const char *status = run_status_name(r->result.status);
-	bool good = r->result.status == RUN_OK, bad = r->result.status == RUN_FAILED;
-	json_auto_t *description = text_hidden_json(r->machine->description);
+	const char *status = run_status_name(report->result.status);
+	bool good = report->result.status == RUN_OK, bad = report->result.status == RUN_FAILED;
+	json_auto_t *description = text_hidden_json(report->machine->description);
 	buf_adds(out, "<header><h1>");
-	html_text(out, r->id, 64);
+	html_text(out, report->id, 64);
 	buf_addf(out, " <span class=\"pill %s\">%s%s</span></h1>\n", status,
-		good                                    ? "\xe2\x9c\x93 "
-		: bad || r->result.status == RUN_BUDGET ? "\xe2\x9c\x97 "
-							: "",
-		r->result.status == RUN_RUNNING ? "not ended" : status);
-	add_paragraph(out, "lead", r->result.reason);
-	add_why(r, out);
+		good                                         ? "\xe2\x9c\x93 "
+		: bad || report->result.status == RUN_BUDGET ? "\xe2\x9c\x97 "
+							     : "",
+		report->result.status == RUN_RUNNING ? "not ended" : status);
+	add_paragraph(out, "lead", report->result.reason);
+	add_why(report, out);
 	add_paragraph(out, "soft", json_string_value(description));
-	add_tiles(r, out);
+	add_tiles(report, out);
 	buf_adds(out, "</header>\n");
 }
 
@@ -225,34 +225,34 @@ static void add_when(struct buf *out, const char *term, int64_t unix_us)
 	html_term(out, term, text.data);
 }
 
-static void add_about(const struct report *r, struct buf *out)
+static void add_about(const struct report *report, struct buf *out)
 {
 	AUTO_BUF overrides = BUF_INIT(1024), check = BUF_INIT(256);
-	const json_t *given = json_object_get(r->begin, "parameters");
+	const json_t *given = json_object_get(report->begin, "parameters");
 	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
-	text_join(&overrides, json_object_get(r->begin, "overrides"));
-	buf_addf(&check, "agent6 machine verify %s", r->id);
+	text_join(&overrides, json_object_get(report->begin, "overrides"));
+	buf_addf(&check, "agent6 machine verify %s", report->id);
 	buf_adds(out, "<dl class=\"terms\">\n");
-	html_term(out, "machine", r->machine->name);
-	html_term(out, "bundle", r->digest);
-	add_when(out, "began", r->summary.begun_us);
-	add_when(out, r->result.already_ended ? "ended" : "last line", r->summary.end_us);
-	html_term(out, "state", r->result.state);
-	if (*r->commits)
-		html_term(out, "commits", r->commits);
+	html_term(out, "machine", report->machine->name);
+	html_term(out, "bundle", report->digest);
+	add_when(out, "began", report->summary.begun_us);
+	add_when(out, report->result.already_ended ? "ended" : "last line", report->summary.end_us);
+	html_term(out, "state", report->result.state);
+	if (*report->commits)
+		html_term(out, "commits", report->commits);
 	html_term(out, "parameters", parameters ? parameters : "the machine's own");
 	html_term(out, "allowed by hand", overrides.len ? overrides.data : "nothing");
-	html_term(out, "agent6", json_get_text(r->begin, "agent6"));
+	html_term(out, "agent6", json_get_text(report->begin, "agent6"));
 	html_term(out, "check its journal", check.data);
 	buf_adds(out, "</dl>\n");
 }
 
 /* --- the page -------------------------------------------------------------------------------- */
 
-static void add_steps(const struct report *r, struct buf *out)
+static void add_steps(const struct report *report, struct buf *out)
 {
-	buf_add(out, r->rows.data, r->rows.len);
-	buf_adds(out, r->row_count ? "</div>\n" : "<p class=\"soft\">None yet.</p>\n");
+	buf_add(out, report->rows.data, report->rows.len);
+	buf_adds(out, report->row_count ? "</div>\n" : "<p class=\"soft\">None yet.</p>\n");
 }
 
 /* In this order on the page. A column begins where `column` says so and ends with the next. */
@@ -280,23 +280,23 @@ static void add_navigation(struct buf *out)
 	buf_adds(out, "</div></nav>\n");
 }
 
-void report_html(const struct report *r, struct buf *out)
+void report_html(const struct report *report, struct buf *out)
 {
 	buf_adds(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 		      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">"
 		      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		      "style-src 'unsafe-inline'\"><title>");
-	html_text(out, r->id, 64);
+	html_text(out, report->id, 64);
 	buf_addf(out, ": %s</title>\n<style>\n%s</style></head><body>\n",
-		run_status_name(r->result.status), style);
+		run_status_name(report->result.status), style);
 	buf_adds(out, "<a class=\"skip\" href=\"#steps\">Skip to the steps</a>\n");
-	add_head(r, out);
+	add_head(report, out);
 	add_navigation(out);
 	buf_adds(out, "<main>\n");
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
 		buf_addf(out, "%s<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n",
 			sections[i].before, sections[i].id, sections[i].id, sections[i].title);
-		sections[i].add(r, out);
+		sections[i].add(report, out);
 		buf_addf(out, "</section>\n%s", sections[i].after);
 	}
 	buf_adds(out, "</main>\n<footer>Made by agent6 " AGENT6_VERSION

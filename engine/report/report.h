@@ -37,13 +37,13 @@ struct report {
 	char commits[256]; /* where those of a machine that writes code are; "": it made none */
 };
 
-/* A run of `m` that has no lines yet; the rest of what is borrowed is the caller's to set. */
-void report_init(struct report *r, const struct machine *m, const char *id);
-void report_done(struct report *r);
+/* A run of `machine` that has no lines yet; the rest of what is borrowed is the caller's to set. */
+void report_init(struct report *report, const struct machine *machine, const char *id);
+void report_done(struct report *report);
 /* Adds a journal line of any type and the blackboard behind it. */
-void report_line(struct report *r, const json_t *fields, const json_t *blackboard);
+void report_line(struct report *report, const json_t *fields, const json_t *blackboard);
 /* Adds what goes on in an agent state behind the last line of a run that has not ended. */
-void report_unfinished(struct report *r);
+void report_unfinished(struct report *report);
 /* The page. */
-void report_html(const struct report *r, struct buf *out);
+void report_html(const struct report *report, struct buf *out);
 #endif

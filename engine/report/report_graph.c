@@ -1,7 +1,7 @@
 #include "base/utf8.h"
 #include "machine/graph.h"
 #include "report/html.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -49,30 +49,30 @@ struct drawing {
 
 /* How often an edge was taken; of a branch, whose conditions may lead to one state, each by itself.
  */
-static long taken(const struct report *r, const struct card *c, size_t edge)
+static long taken(const struct report *report, const struct card *card, size_t edge)
 {
-	const struct state *s = c->state;
+	const struct state *s = card->state;
 	char key[160];
 	if (s->kind == KIND_BRANCH) {
-		const json_t *sums = json_object_get(r->summary.states, s->name);
+		const json_t *sums = json_object_get(report->summary.states, s->name);
 		return (long)json_get_int(
 			json_object_get(sums, "outcomes"), s->branch.clauses[edge].text);
 	}
-	snprintf(key, sizeof(key), "%s\n%s", s->name, c->edges[edge].to->name);
-	return (long)json_get_int(r->edges, key);
+	snprintf(key, sizeof(key), "%s\n%s", s->name, card->edges[edge].to->name);
+	return (long)json_get_int(report->edges, key);
 }
 
-static long visited(const struct report *r, const struct state *s)
+static long visited(const struct report *report, const struct state *state)
 {
-	const json_t *sums = json_object_get(r->summary.states, s->name);
+	const json_t *sums = json_object_get(report->summary.states, state->name);
 	long times = (long)json_get_int(sums, "times");
-	bool here = !strcmp(r->result.state, s->name);
-	return times + (here && s->kind == KIND_TERMINAL && r->result.already_ended);
+	bool here = !strcmp(report->result.state, state->name);
+	return times + (here && state->kind == KIND_TERMINAL && report->result.already_ended);
 }
 
-static int port_y(const struct card *c, size_t edge)
+static int port_y(const struct card *card, size_t edge)
 {
-	return c->y + HEAD + (int)edge * PORT + PORT / 2 - 2;
+	return card->y + HEAD + (int)edge * PORT + PORT / 2 - 2;
 }
 
 /* --- layout ---------------------------------------------------------------------------------- */
@@ -85,31 +85,31 @@ static void extend(struct lane *lane, int y, int target_y)
 	lane->used = true;
 }
 
-static void place_cards(struct drawing *d)
+static void place_cards(struct drawing *drawing)
 {
-	const struct machine *m = d->r->machine;
+	const struct machine *m = drawing->r->machine;
 	int y = 2;
-	d->count = m->state_count;
-	d->cards = arena_array(&d->arena, d->count, sizeof(*d->cards));
-	for (size_t i = 0; i < d->count; i++) {
-		struct card *c = &d->cards[i];
+	drawing->count = m->state_count;
+	drawing->cards = arena_array(&drawing->arena, drawing->count, sizeof(*drawing->cards));
+	for (size_t i = 0; i < drawing->count; i++) {
+		struct card *c = &drawing->cards[i];
 		c->state = &m->states[i];
-		c->edges =
-			arena_array(&d->arena, state_edge_count(c->state) + 1, sizeof(*c->edges));
-		c->edge_count = graph_edges(c->state, c->edges, &d->arena);
+		c->edges = arena_array(
+			&drawing->arena, state_edge_count(c->state) + 1, sizeof(*c->edges));
+		c->edge_count = graph_edges(c->state, c->edges, &drawing->arena);
 		c->y = y;
 		c->height = HEAD + (int)c->edge_count * PORT + (c->edge_count ? FOOT : 0);
 		y += c->height + GAP;
 	}
-	d->height = y - GAP + 2;
+	drawing->height = y - GAP + 2;
 }
 
-static void find_lanes(struct drawing *d)
+static void find_lanes(struct drawing *drawing)
 {
-	for (size_t i = 0; i < d->count; i++) {
-		const struct card *c = &d->cards[i];
+	for (size_t i = 0; i < drawing->count; i++) {
+		const struct card *c = &drawing->cards[i];
 		for (size_t k = 0; k < c->edge_count; k++) {
-			struct card *to = &d->cards[c->edges[k].to->index];
+			struct card *to = &drawing->cards[c->edges[k].to->index];
 			bool down = to->state->index > i;
 			extend(down ? &to->down : &to->up, port_y(c, k), to->y + HEAD / 2);
 		}
@@ -121,126 +121,129 @@ static bool meets(const struct lane *a, const struct lane *b)
 	return a->used && b->used && a->top <= b->bottom + BEND && b->top <= a->bottom + BEND;
 }
 
-static struct lane *lane_of(const struct drawing *d, size_t i, bool down)
+static struct lane *lane_of(const struct drawing *drawing, size_t i, bool down)
 {
-	return down ? &d->cards[i].down : &d->cards[i].up;
+	return down ? &drawing->cards[i].down : &drawing->cards[i].up;
 }
 
 /* The innermost place that none of the lanes already placed takes. */
-static void place_lane(const struct drawing *d, struct lane *lane, bool down)
+static void place_lane(const struct drawing *drawing, struct lane *lane, bool down)
 {
 	bool again = true;
 	for (lane->place = 1; again; lane->place += again) {
 		again = false;
-		for (size_t i = 0; i < d->count; i++) {
-			const struct lane *other = lane_of(d, i, down);
+		for (size_t i = 0; i < drawing->count; i++) {
+			const struct lane *other = lane_of(drawing, i, down);
 			again |= other != lane && other->place == lane->place && meets(other, lane);
 		}
 	}
 }
 
 /* Short lanes first: they end up inside. Returns how many places there are. */
-static int place_lanes(const struct drawing *d, bool down)
+static int place_lanes(const struct drawing *drawing, bool down)
 {
 	int most = 0;
 	for (;;) {
 		struct lane *next = NULL;
-		for (size_t i = 0; i < d->count; i++) {
-			struct lane *l = lane_of(d, i, down);
+		for (size_t i = 0; i < drawing->count; i++) {
+			struct lane *l = lane_of(drawing, i, down);
 			if (l->used && !l->place &&
 				(!next || l->bottom - l->top < next->bottom - next->top))
 				next = l;
 		}
 		if (!next)
 			return most;
-		place_lane(d, next, down);
+		place_lane(drawing, next, down);
 		most = next->place > most ? next->place : most;
 	}
 }
 
 /* --- drawing --------------------------------------------------------------------------------- */
 
-static void draw_edge(const struct drawing *d, const struct card *c, size_t k)
+static void draw_edge(const struct drawing *drawing, const struct card *card, size_t k)
 {
-	const struct graph_edge *edge = &c->edges[k];
-	const struct card *to = &d->cards[edge->to->index];
-	bool down = to->state->index > c->state->index;
-	const char *look = taken(d->r, c, k) ? " taken" : "";
-	int side = down ? 1 : -1, y = port_y(c, k), end = to->y + HEAD / 2;
-	int from = down ? d->left + CARD : d->left;
+	const struct graph_edge *edge = &card->edges[k];
+	const struct card *to = &drawing->cards[edge->to->index];
+	bool down = to->state->index > card->state->index;
+	const char *look = taken(drawing->r, card, k) ? " taken" : "";
+	int side = down ? 1 : -1, y = port_y(card, k), end = to->y + HEAD / 2;
+	int from = down ? drawing->left + CARD : drawing->left;
 	int lane = from + side * (PAD + (down ? to->down : to->up).place * LANE);
 	int way = end > y ? 1 : -1, bend = end - y == 0 ? 0 : BEND;
-	buf_addf(d->out, "<path class=\"edge%s\" d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"/>",
-		look, from, y, lane - side * bend, lane, y, lane, y + way * bend, end - way * bend,
-		lane, end, lane - side * bend, end, from + side * 6);
-	buf_addf(d->out, "<path class=\"tip%s\" d=\"M%d %dl%d -4.5v9z\"/>", look, from, end,
+	buf_addf(drawing->out,
+		"<path class=\"edge%s\" d=\"M%d %dH%dQ%d %d %d %dV%dQ%d %d %d %dH%d\"/>", look,
+		from, y, lane - side * bend, lane, y, lane, y + way * bend, end - way * bend, lane,
+		end, lane - side * bend, end, from + side * 6);
+	buf_addf(drawing->out, "<path class=\"tip%s\" d=\"M%d %dl%d -4.5v9z\"/>", look, from, end,
 		side * 8);
 }
 
 /* The rest of a <text> that begins at x, y: cut, and squeezed where the reader's font might not let
  * it fit into `width`. */
-static void add_short(const struct drawing *d, int y, const char *text, int width)
+static void add_short(const struct drawing *drawing, int y, const char *text, int width)
 {
 	/* Per character: what most take, what nearly always fits, and always. */
 	enum { MEAN = 7, NARROW = 8, USUAL = 11 };
 	AUTO_BUF clean = BUF_INIT(4096);
 	text_clean(&clean, text, (size_t)(width / NARROW));
 	size_t chars = utf8_width(clean.data, clean.len);
-	buf_addf(d->out, " x=\"%d\" y=\"%d\"", d->left + PAD, y);
+	buf_addf(drawing->out, " x=\"%d\" y=\"%d\"", drawing->left + PAD, y);
 	if (chars > (size_t)(width / USUAL))
-		buf_addf(d->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
+		buf_addf(drawing->out, " textLength=\"%d\" lengthAdjust=\"spacingAndGlyphs\"",
 			(int)chars * MEAN);
-	buf_adds(d->out, "><title>");
-	html_text(d->out, text, 400);
-	buf_adds(d->out, "</title>");
-	html_text(d->out, clean.data, 400);
-	buf_adds(d->out, "</text>");
+	buf_adds(drawing->out, "><title>");
+	html_text(drawing->out, text, 400);
+	buf_adds(drawing->out, "</title>");
+	html_text(drawing->out, clean.data, 400);
+	buf_adds(drawing->out, "</text>");
 }
 
-static void draw_port(const struct drawing *d, const struct card *c, size_t k)
+static void draw_port(const struct drawing *drawing, const struct card *card, size_t k)
 {
-	const struct graph_edge *edge = &c->edges[k];
-	long count = taken(d->r, c, k);
-	int y = port_y(c, k) + 5;
-	buf_adds(d->out, count ? "<text" : "<text class=\"quiet\"");
-	add_short(d, y, edge->label, PORT_WIDTH);
+	const struct graph_edge *edge = &card->edges[k];
+	long count = taken(drawing->r, card, k);
+	int y = port_y(card, k) + 5;
+	buf_adds(drawing->out, count ? "<text" : "<text class=\"quiet\"");
+	add_short(drawing, y, edge->label, PORT_WIDTH);
 	if (count)
-		buf_addf(d->out, "<text class=\"end\" x=\"%d\" y=\"%d\">\xc3\x97%ld</text>",
-			d->left + CARD - PAD, y, count);
+		buf_addf(drawing->out, "<text class=\"end\" x=\"%d\" y=\"%d\">\xc3\x97%ld</text>",
+			drawing->left + CARD - PAD, y, count);
 }
 
-static void draw_card(const struct drawing *d, const struct card *c)
+static void draw_card(const struct drawing *drawing, const struct card *card)
 {
-	const struct state *s = c->state;
-	bool last = !strcmp(d->r->result.state, s->name);
-	bool lost = d->r->result.status == RUN_FAILED || d->r->result.status == RUN_BUDGET;
-	buf_addf(d->out,
+	const struct state *s = card->state;
+	bool last = !strcmp(drawing->r->result.state, s->name);
+	bool lost =
+		drawing->r->result.status == RUN_FAILED || drawing->r->result.status == RUN_BUDGET;
+	buf_addf(drawing->out,
 		"<g class=\"state%s%s%s\"><rect x=\"%d\" y=\"%d\" width=\"%d\" height=\"%d\" "
 		"rx=\"%d\"/><text class=\"name\"",
-		visited(d->r, s) ? " seen" : "", last ? " last" : "", last && lost ? " lost" : "",
-		d->left, c->y, CARD, c->height, s->kind == KIND_TERMINAL ? HEAD / 2 : 7);
-	add_short(d, c->y + 21, s->name, NAME_WIDTH);
-	buf_addf(d->out, "<text class=\"quiet end\" x=\"%d\" y=\"%d\">%s</text>",
-		d->left + CARD - PAD, c->y + 21, state_kind_name(s->kind));
-	for (size_t k = 0; k < c->edge_count; k++)
-		draw_port(d, c, k);
-	buf_adds(d->out, "</g>\n");
+		visited(drawing->r, s) ? " seen" : "", last ? " last" : "",
+		last && lost ? " lost" : "", drawing->left, card->y, CARD, card->height,
+		s->kind == KIND_TERMINAL ? HEAD / 2 : 7);
+	add_short(drawing, card->y + 21, s->name, NAME_WIDTH);
+	buf_addf(drawing->out, "<text class=\"quiet end\" x=\"%d\" y=\"%d\">%s</text>",
+		drawing->left + CARD - PAD, card->y + 21, state_kind_name(s->kind));
+	for (size_t k = 0; k < card->edge_count; k++)
+		draw_port(drawing, card, k);
+	buf_adds(drawing->out, "</g>\n");
 }
 
 /* The path taken is drawn last, over everything else. */
-static void draw_edges(const struct drawing *d, bool was_taken)
+static void draw_edges(const struct drawing *drawing, bool was_taken)
 {
-	for (size_t i = 0; i < d->count; i++) {
-		const struct card *c = &d->cards[i];
+	for (size_t i = 0; i < drawing->count; i++) {
+		const struct card *c = &drawing->cards[i];
 		for (size_t k = 0; k < c->edge_count; k++)
-			if (was_taken == (taken(d->r, c, k) > 0))
-				draw_edge(d, c, k);
+			if (was_taken == (taken(drawing->r, c, k) > 0))
+				draw_edge(drawing, c, k);
 	}
 }
 
-void report_graph(const struct report *r, struct buf *out)
+void report_graph(const struct report *report, struct buf *out)
 {
-	struct drawing d = {.r = r, .out = out};
+	struct drawing d = {.r = report, .out = out};
 	arena_init(&d.arena);
 	place_cards(&d);
 	find_lanes(&d);

@@ -1,7 +1,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "report/html.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -201,31 +201,32 @@ static void add_difference(struct buf *out, const char *old, const char *now)
 		buf_adds(out, "<p class=\"more\">cut; the journal has all of it</p>");
 }
 
-static void add_changes(struct report *r, const json_t *blackboard)
+static void add_changes(struct report *report, const json_t *blackboard)
 {
 	const char *name;
 	json_t *value;
 	json_object_foreach ((json_t *)(uintptr_t)blackboard, name, value) {
-		const json_t *old = json_object_get(r->before, name);
-		if (!r->before || old == value || json_equal(old, value))
+		const json_t *old = json_object_get(report->before, name);
+		if (!report->before || old == value || json_equal(old, value))
 			continue;
 		AUTO_FREE char *was = html_json(old), *is = html_json(value);
-		buf_adds(&r->rows, "<h3>changed: ");
-		html_text(&r->rows, name, SHORT_BYTES);
-		buf_adds(&r->rows, "</h3>");
-		add_difference(&r->rows, was, is);
+		buf_adds(&report->rows, "<h3>changed: ");
+		html_text(&report->rows, name, SHORT_BYTES);
+		buf_adds(&report->rows, "</h3>");
+		add_difference(&report->rows, was, is);
 	}
 }
 
 /* --- rows ------------------------------------------------------------------------------------ */
 
-static void begin_row(struct report *r, const char *tags, const char *state)
+static void begin_row(struct report *report, const char *tags, const char *state)
 {
-	if (r->row_count++ % CHUNK_ROWS == 0)
-		buf_addf(&r->rows, "%s<div class=\"chunk\">\n", r->row_count > 1 ? "</div>\n" : "");
-	buf_adds(&r->rows, tags);
-	html_text(&r->rows, state, SHORT_BYTES);
-	buf_adds(&r->rows, "</b>");
+	if (report->row_count++ % CHUNK_ROWS == 0)
+		buf_addf(&report->rows, "%s<div class=\"chunk\">\n",
+			report->row_count > 1 ? "</div>\n" : "");
+	buf_adds(&report->rows, tags);
+	html_text(&report->rows, state, SHORT_BYTES);
+	buf_adds(&report->rows, "</b>");
 }
 
 void report_reason(struct buf *out, const json_t *fields)
@@ -239,16 +240,16 @@ void report_reason(struct buf *out, const json_t *fields)
 }
 
 /* What the row of a step says without being opened. */
-static void add_row(struct report *r, const json_t *fields, const char *tag)
+static void add_row(struct report *report, const json_t *fields, const char *tag)
 {
 	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
 	const char *to = json_get_text(fields, "goto");
 	char tags[128];
-	struct buf *out = &r->rows;
+	struct buf *out = &report->rows;
 	bool well = report_went_well(fields);
 	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag,
 		(intmax_t)json_get_int(fields, "seq"));
-	begin_row(r, tags, json_get_text(fields, "state"));
+	begin_row(report, tags, json_get_text(fields, "state"));
 	buf_adds(out, well ? "<span>" : "<span class=\"off\">");
 	html_text(out, json_get_text(fields, "label"), 200);
 	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
@@ -262,16 +263,16 @@ static void add_row(struct report *r, const json_t *fields, const char *tag)
 	if (json_is_number(usd))
 		add_usd(out, usd);
 	buf_adds(out, "</span><span class=\"n\">");
-	text_duration(out, (r->summary.end_us - r->summary.from_us) / 1000);
+	text_duration(out, (report->summary.end_us - report->summary.from_us) / 1000);
 	buf_adds(out, "</span>");
 }
 
 /* A branch observes nothing: its row says it all. What opens is what makes a page slow. */
-static void add_step(struct report *r, const json_t *fields, const json_t *blackboard)
+static void add_step(struct report *report, const json_t *fields, const json_t *blackboard)
 {
 	if (json_object_get(json_object_get(fields, "fact"), "clause")) {
-		add_row(r, fields, "<div class=\"row\">");
-		buf_adds(&r->rows, "</div>\n");
+		add_row(report, fields, "<div class=\"row\">");
+		buf_adds(&report->rows, "</div>\n");
 		return;
 	}
 	/* An id only where something refers to it: a page has many steps. */
@@ -280,58 +281,59 @@ static void add_step(struct report *r, const json_t *fields, const json_t *black
 		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
 			(intmax_t)json_get_int(fields, "seq"),
 			(intmax_t)json_get_int(fields, "attempt"));
-	add_row(r, fields, tag);
-	buf_adds(&r->rows, "</summary><div class=\"body\">");
-	add_fact(&r->rows, fields);
-	add_changes(r, blackboard);
+	add_row(report, fields, tag);
+	buf_adds(&report->rows, "</summary><div class=\"body\">");
+	add_fact(&report->rows, fields);
+	add_changes(report, blackboard);
 	if (!strcmp(json_get_text(fields, "t"), "step"))
-		report_talk(
-			r, (uint64_t)json_get_int(fields, "seq"), json_get_text(fields, "state"));
-	buf_adds(&r->rows, "</div></details>\n");
+		report_talk(report, (uint64_t)json_get_int(fields, "seq"),
+			json_get_text(fields, "state"));
+	buf_adds(&report->rows, "</div></details>\n");
 }
 
-void report_unfinished(struct report *r)
+void report_unfinished(struct report *report)
 {
-	const struct state *s = machine_state(r->machine, r->result.state);
+	const struct state *s = machine_state(report->machine, report->result.state);
 	char tag[64];
-	if (r->result.already_ended || !s || s->kind != KIND_AGENT)
+	if (report->result.already_ended || !s || s->kind != KIND_AGENT)
 		return;
 	snprintf(tag, sizeof(tag), "<details><summary><span class=\"n\">%ju</span><b>",
-		(uintmax_t)r->result.seq + 1);
-	begin_row(r, tag, s->name);
-	buf_adds(&r->rows, "<span>not finished</span></summary><div class=\"body\">");
-	report_talk(r, r->result.seq + 1, s->name);
-	buf_adds(&r->rows, "</div></details>\n");
+		(uintmax_t)report->result.seq + 1);
+	begin_row(report, tag, s->name);
+	buf_adds(&report->rows, "<span>not finished</span></summary><div class=\"body\">");
+	report_talk(report, report->result.seq + 1, s->name);
+	buf_adds(&report->rows, "</div></details>\n");
 }
 
 /* Lines between the steps that a reader wants to see: the word, its colour, what it says. */
-static void add_event(struct report *r, const json_t *fields, const char *look, const char *says)
+static void add_event(
+	struct report *report, const json_t *fields, const char *look, const char *says)
 {
 	char tags[128];
 	snprintf(tags, sizeof(tags), "<p class=\"event %s\"><span></span><b>", look);
-	begin_row(r, tags, json_get_text(fields, "state"));
-	buf_adds(&r->rows, "<span>");
-	html_text(&r->rows, says, BLOCK_BYTES);
-	buf_adds(&r->rows, "</span></p>\n");
+	begin_row(report, tags, json_get_text(fields, "state"));
+	buf_adds(&report->rows, "<span>");
+	html_text(&report->rows, says, BLOCK_BYTES);
+	buf_adds(&report->rows, "</span></p>\n");
 }
 
-static void add_notify(struct report *r, const json_t *fields)
+static void add_notify(struct report *report, const json_t *fields)
 {
 	const char *level = json_get_text(fields, "level");
 	bool error = !strcmp(level, "error");
-	add_event(r, fields, error || !strcmp(level, "warn") ? error ? "bad" : "warn" : "",
+	add_event(report, fields, error || !strcmp(level, "warn") ? error ? "bad" : "warn" : "",
 		json_get_text(fields, "message"));
 }
 
-static void add_stop(struct report *r, const json_t *fields)
+static void add_stop(struct report *report, const json_t *fields)
 {
 	const char *by = json_get_text(fields, "by");
 	AUTO_BUF says = BUF_INIT(256);
 	buf_addf(&says, "stopped here by %s", !strcmp(by, "request") ? "agent6 machine stop" : by);
-	add_event(r, fields, "warn", says.data);
+	add_event(report, fields, "warn", says.data);
 }
 
-static void add_unfinished(struct report *r, const json_t *fields)
+static void add_unfinished(struct report *report, const json_t *fields)
 {
 	AUTO_BUF says = BUF_INIT(256);
 	buf_adds(&says, "an attempt never finished; it counts as ");
@@ -339,10 +341,10 @@ static void add_unfinished(struct report *r, const json_t *fields)
 	buf_adds(&says, " tokens in, ");
 	text_count(&says, json_get_int(fields, "output_tokens"));
 	buf_adds(&says, " out");
-	add_event(r, fields, "warn", says.data);
+	add_event(report, fields, "warn", says.data);
 }
 
-static void add_refusals(struct report *r, const json_t *fields)
+static void add_refusals(struct report *report, const json_t *fields)
 {
 	const char *why;
 	json_t *count;
@@ -350,57 +352,59 @@ static void add_refusals(struct report *r, const json_t *fields)
 		AUTO_BUF says = BUF_INIT(1024);
 		text_refusal(
 			&says, json_get_text(fields, "endpoint"), why, json_integer_value(count));
-		add_event(r, fields, "warn", says.len ? says.data : why);
+		add_event(report, fields, "warn", says.len ? says.data : why);
 	}
 }
 
 /* Nobody reads a million rows, and no browser shows them. */
-static bool is_left_out(const struct report *r, const json_t *fields)
+static bool is_left_out(const struct report *report, const json_t *fields)
 {
 	uint64_t seq = (uint64_t)json_get_int(fields, "seq");
-	return r->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS && seq <= r->steps - EDGE_STEPS;
+	return report->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS &&
+	       seq <= report->steps - EDGE_STEPS;
 }
 
 /* One line in place of all that is left out, and behind it the last step of those that did not go
  * well, to which the page's head may lead. */
-static void add_gap(struct report *r, const json_t *fields, const json_t *blackboard, bool step)
+static void add_gap(
+	struct report *report, const json_t *fields, const json_t *blackboard, bool step)
 {
 	bool failed = step && !report_went_well(fields);
-	if (r->gap_len && !failed)
+	if (report->gap_len && !failed)
 		return;
-	if (!r->gap_len) {
-		r->gap_len = r->rows.len;
-		r->gap_rows = r->row_count;
+	if (!report->gap_len) {
+		report->gap_len = report->rows.len;
+		report->gap_rows = report->row_count;
 	}
-	r->rows.len = r->gap_len;
-	r->row_count = r->gap_rows;
+	report->rows.len = report->gap_len;
+	report->row_count = report->gap_rows;
 	AUTO_BUF says = BUF_INIT(256);
 	buf_adds(&says, "left out here: ");
-	text_count(&says, (int64_t)r->steps - 2 * EDGE_STEPS);
+	text_count(&says, (int64_t)report->steps - 2 * EDGE_STEPS);
 	buf_addf(&says, " of the steps%s; agent6 machine replay %s tells them",
-		failed ? ", but for the last that went wrong" : "", r->id);
-	add_event(r, fields, "", says.data);
+		failed ? ", but for the last that went wrong" : "", report->id);
+	add_event(report, fields, "", says.data);
 	if (failed)
-		add_step(r, fields, blackboard);
+		add_step(report, fields, blackboard);
 }
 
-void report_row(struct report *r, const json_t *fields, const json_t *blackboard)
+void report_row(struct report *report, const json_t *fields, const json_t *blackboard)
 {
 	static const struct {
 		const char *type;
-		void (*add)(struct report *r, const json_t *fields);
+		void (*add)(struct report *report, const json_t *fields);
 	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
 		{"egress", add_refusals}};
 	const char *type = json_get_text(fields, "t");
 	bool step = !strcmp(type, "step") || !strcmp(type, "retry"),
-	     shown = !is_left_out(r, fields);
+	     shown = !is_left_out(report, fields);
 	if (!shown)
-		add_gap(r, fields, blackboard, step);
+		add_gap(report, fields, blackboard, step);
 	else if (step)
-		add_step(r, fields, blackboard);
+		add_step(report, fields, blackboard);
 	for (size_t i = 0; shown && i < ARRAY_LEN(events); i++)
 		if (!strcmp(type, events[i].type))
-			events[i].add(r, fields);
-	json_decref(r->before);
-	r->before = json_copy((json_t *)(uintptr_t)blackboard);
+			events[i].add(report, fields);
+	json_decref(report->before);
+	report->before = json_copy((json_t *)(uintptr_t)blackboard);
 }

@@ -3,7 +3,7 @@
 #include "report/exposure.h"
 #include "report/html.h"
 #include "report/layers.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -62,13 +62,13 @@ static void add_spend(const json_t *sums, struct buf *out)
 	buf_adds(out, "</td>");
 }
 
-static void add_state(const struct report *r, const struct state *s, struct buf *out)
+static void add_state(const struct report *report, const struct state *state, struct buf *out)
 {
-	const json_t *sums = json_object_get(r->summary.states, s->name);
+	const json_t *sums = json_object_get(report->summary.states, state->name);
 	if (!sums)
 		return;
-	buf_addf(out, "<tr><td>%s</td><td data-k=\"kind\">%s</td>", s->name,
-		state_kind_name(s->kind));
+	buf_addf(out, "<tr><td>%s</td><td data-k=\"kind\">%s</td>", state->name,
+		state_kind_name(state->kind));
 	begin_cell(out, "outcomes", false);
 	add_counts(out, json_object_get(sums, "outcomes"));
 	buf_adds(out, "</td>");
@@ -77,18 +77,18 @@ static void add_state(const struct report *r, const struct state *s, struct buf 
 	begin_cell(out, "time", true);
 	text_duration(out, json_get_int(sums, "ms"));
 	buf_adds(out, "</td>");
-	if (r->result.totals.input_tokens)
+	if (report->result.totals.input_tokens)
 		add_spend(sums, out);
 	buf_adds(out, "</tr>\n");
 }
 
-void report_states(const struct report *r, struct buf *out)
+void report_states(const struct report *report, struct buf *out)
 {
-	bool spent = r->result.totals.input_tokens;
+	bool spent = report->result.totals.input_tokens;
 	buf_adds(out, "<div class=\"tall\">\n");
 	begin_table(out, state_heads, spent ? ARRAY_LEN(state_heads) : STATE_PLAIN, STATE_WORDS);
-	for (size_t i = 0; i < r->machine->state_count; i++)
-		add_state(r, &r->machine->states[i], out);
+	for (size_t i = 0; i < report->machine->state_count; i++)
+		add_state(report, &report->machine->states[i], out);
 	buf_adds(out, "</tbody></table>\n</div>\n");
 }
 
@@ -105,17 +105,18 @@ static void add_value(struct buf *out, const char *text)
 	buf_adds(out, "</code>");
 }
 
-void report_blackboard(const struct report *r, struct buf *out)
+void report_blackboard(const struct report *report, struct buf *out)
 {
 	static const char *const heads[] = {"variable", "written by", "value"};
-	const struct machine *m = r->machine;
+	const struct machine *m = report->machine;
 	if (!m->variable_count) {
 		buf_adds(out, "<p class=\"soft\">The machine has no variables.</p>\n");
 		return;
 	}
 	begin_table(out, heads, ARRAY_LEN(heads), ARRAY_LEN(heads));
 	for (size_t i = 0; i < m->variable_count; i++) {
-		AUTO_FREE char *text = html_json(json_object_get(r->before, m->variables[i].name));
+		AUTO_FREE char *text =
+			html_json(json_object_get(report->before, m->variables[i].name));
 		buf_addf(out, "<tr><td>%s</td><td data-k=\"written by\">%s%s</td><td>",
 			m->variables[i].name, owner_name(m->variables[i].owner),
 			m->variables[i].untrusted ? ", untrusted" : "");
@@ -146,27 +147,27 @@ static void add_endpoint(const char *endpoint, const json_t *sum, struct buf *ou
 	buf_adds(out, "</td></tr>\n");
 }
 
-void report_egress(const struct report *r, struct buf *out)
+void report_egress(const struct report *report, struct buf *out)
 {
 	static const char *const heads[] = {
 		"endpoint", "refused", "connections", "sent", "received"};
 	const char *endpoint;
 	json_t *sum;
-	if (!json_object_size(r->egress)) {
+	if (!json_object_size(report->egress)) {
 		buf_adds(out, "<p class=\"soft\">Nothing left the machine.</p>\n");
 		return;
 	}
 	begin_table(out, heads, ARRAY_LEN(heads), 2);
-	json_object_foreach (r->egress, endpoint, sum)
+	json_object_foreach (report->egress, endpoint, sum)
 		add_endpoint(endpoint, sum, out);
 	buf_adds(out, "</tbody></table>\n");
 }
 
 /* --- files that the host runs ----------------------------------------------------------------- */
 
-void report_autorun(const struct report *r, struct buf *out)
+void report_autorun(const struct report *report, struct buf *out)
 {
-	autorun_html(r->autorun, out);
+	autorun_html(report->autorun, out);
 }
 
 /* --- confinement ----------------------------------------------------------------------------- */
@@ -192,9 +193,9 @@ static void add_layers(struct buf *out, const char *who, const json_t *layers)
 	buf_adds(out, "</ul>\n");
 }
 
-void report_confinement(const struct report *r, struct buf *out)
+void report_confinement(const struct report *report, struct buf *out)
 {
-	add_layers(out, "tools", r->summary.tool_layers);
-	add_layers(out, "agents", r->summary.agent_layers);
-	exposure_html(r->exposure, out);
+	add_layers(out, "tools", report->summary.tool_layers);
+	add_layers(out, "agents", report->summary.agent_layers);
+	exposure_html(report->exposure, out);
 }

@@ -1,7 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "report/html.h"
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include <limits.h>
 #include <string.h>
 
@@ -52,21 +52,21 @@ static size_t count_lines(const char *text)
 	return lines;
 }
 
-void report_talk(struct report *r, uint64_t seq, const char *state)
+void report_talk(struct report *report, uint64_t seq, const char *state)
 {
 	char path[NAME_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len, at = 0;
 	struct err why = ERR_NONE;
 	snprintf(path, sizeof(path), "states/%ju-%s/transcript.jsonl", (uintmax_t)seq, state);
-	if (r->dir_fd < 0)
+	if (report->dir_fd < 0)
 		return;
-	if (io_read_file(r->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, &why)) {
+	if (io_read_file(report->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, &why)) {
 		if (why.number == ENOENT) /* no agent, or no longer kept */
 			return;
-		buf_adds(&r->rows, "<p class=\"more\">what was said is not shown: ");
-		html_text(&r->rows, why.text, sizeof(why.text));
-		buf_adds(&r->rows, "</p>");
+		buf_adds(&report->rows, "<p class=\"more\">what was said is not shown: ");
+		html_text(&report->rows, why.text, sizeof(why.text));
+		buf_adds(&report->rows, "</p>");
 		return;
 	}
 	size_t count = count_lines(text);
@@ -74,12 +74,13 @@ void report_talk(struct report *r, uint64_t seq, const char *state)
 		bool left_out = at >= FIRST_MESSAGES && at + LAST_MESSAGES < count;
 		json_auto_t *message =
 			left_out ? NULL : json_read(line, strcspn(line, "\n"), len, NULL);
-		add_message(&r->rows, message);
+		add_message(&report->rows, message);
 		if (left_out && at == FIRST_MESSAGES)
-			buf_addf(&r->rows, "<p class=\"more\">%zu messages are left out here</p>",
+			buf_addf(&report->rows,
+				"<p class=\"more\">%zu messages are left out here</p>",
 				count - FIRST_MESSAGES - LAST_MESSAGES);
 	}
-	buf_adds(&r->rows, "<p class=\"more\">the whole of it: ");
-	html_text(&r->rows, path, sizeof(path));
-	buf_adds(&r->rows, " in the instance's directory</p>");
+	buf_adds(&report->rows, "<p class=\"more\">the whole of it: ");
+	html_text(&report->rows, path, sizeof(path));
+	buf_adds(&report->rows, " in the instance's directory</p>");
 }

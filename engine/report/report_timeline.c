@@ -1,4 +1,4 @@
-#include "report/report_inside.h"
+#include "report/report_private.h"
 #include "report/text.h"
 
 /* One lane a state, one path a lane: however long the run was, the drawing stays small. Bars that
@@ -12,9 +12,9 @@ static void add_bar(struct buf *out, int64_t from, int64_t to)
 }
 
 /* The bars of a lane: all of them, or those that did not go well. */
-static void add_bars(const struct report *r, const json_t *spans, bool bad, struct buf *out)
+static void add_bars(const struct report *report, const json_t *spans, bool bad, struct buf *out)
 {
-	int64_t begun = r->summary.begun_us, total = r->summary.end_us - begun;
+	int64_t begun = report->summary.begun_us, total = report->summary.end_us - begun;
 	int64_t from = -1, to = -1;
 	for (size_t i = 0; i + 2 < json_array_size(spans); i += 3) {
 		int64_t a = json_integer_value(json_array_get(spans, i)) - begun;
@@ -36,28 +36,28 @@ static void add_bars(const struct report *r, const json_t *spans, bool bad, stru
 		add_bar(out, from, to);
 }
 
-static void add_lane(const struct report *r, const struct state *s, struct buf *out)
+static void add_lane(const struct report *report, const struct state *state, struct buf *out)
 {
-	const json_t *spans = json_object_get(r->spans, s->name);
-	const json_t *sums = json_object_get(r->summary.states, s->name);
+	const json_t *spans = json_object_get(report->spans, state->name);
+	const json_t *sums = json_object_get(report->summary.states, state->name);
 	if (!spans)
 		return;
 	buf_addf(out,
 		"<div class=\"lane\"><span>%s</span><svg aria-hidden=\"true\" viewBox=\"0 0 %d "
 		"10\" "
 		"preserveAspectRatio=\"none\"><path class=\"%s\" d=\"",
-		s->name, WIDTH, state_kind_name(s->kind));
-	add_bars(r, spans, false, out);
+		state->name, WIDTH, state_kind_name(state->kind));
+	add_bars(report, spans, false, out);
 	buf_adds(out, "\"/><path class=\"bad\" d=\"");
-	add_bars(r, spans, true, out);
+	add_bars(report, spans, true, out);
 	buf_adds(out, "\"/></svg><span class=\"n\">");
 	text_duration(out, json_get_int(sums, "ms"));
 	buf_adds(out, "</span></div>\n");
 }
 
-static void add_axis(const struct report *r, struct buf *out)
+static void add_axis(const struct report *report, struct buf *out)
 {
-	int64_t total_ms = (r->summary.end_us - r->summary.begun_us) / 1000;
+	int64_t total_ms = (report->summary.end_us - report->summary.begun_us) / 1000;
 	buf_adds(out, "<div class=\"lane axis\"><span>state</span><div>");
 	for (int quarter = 0; quarter <= QUARTERS; quarter++) {
 		buf_adds(out, "<i>");
@@ -80,16 +80,16 @@ static void add_legend(struct buf *out)
 	buf_adds(out, "</p>\n");
 }
 
-void report_timeline(const struct report *r, struct buf *out)
+void report_timeline(const struct report *report, struct buf *out)
 {
-	if (!json_object_size(r->spans)) {
+	if (!json_object_size(report->spans)) {
 		buf_adds(out, "<p class=\"soft\">No step has ended yet.</p>\n");
 		return;
 	}
 	buf_adds(out, "<div class=\"tall\">\n");
-	add_axis(r, out);
-	for (size_t i = 0; i < r->machine->state_count; i++)
-		add_lane(r, &r->machine->states[i], out);
+	add_axis(report, out);
+	for (size_t i = 0; i < report->machine->state_count; i++)
+		add_lane(report, &report->machine->states[i], out);
 	buf_adds(out, "</div>\n");
 	add_legend(out);
 }

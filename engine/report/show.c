@@ -20,23 +20,23 @@ enum {
 	REASON_COLUMNS = 200
 };
 
-void show_init(struct show *s, bool json, bool quiet)
+void show_init(struct show *show, bool json, bool quiet)
 {
-	*s = (struct show){.mode = json                              ? SHOW_JSON
-				   : quiet                           ? SHOW_QUIET
-				   : text_is_terminal(STDOUT_FILENO) ? SHOW_LIVE
-								     : SHOW_PLAIN,
+	*show = (struct show){.mode = json                              ? SHOW_JSON
+				      : quiet                           ? SHOW_QUIET
+				      : text_is_terminal(STDOUT_FILENO) ? SHOW_LIVE
+									: SHOW_PLAIN,
 		.quiet = quiet,
 		.colour = text_has_colour(STDOUT_FILENO),
 		.terminal_fd = -1};
 }
 
-static void paint(const struct show *s, struct buf *out, const char *code, const char *text)
+static void paint(const struct show *show, struct buf *out, const char *code, const char *text)
 {
-	if (s->colour)
+	if (show->colour)
 		buf_addf(out, "\033[%sm", code);
 	text_clean(out, text, SIZE_MAX);
-	if (s->colour)
+	if (show->colour)
 		buf_adds(out, "\033[0m");
 }
 
@@ -48,60 +48,26 @@ static bool in_background(void)
 }
 
 /* A terminal that was made narrower since has broken the line into several. */
-static void erase_live(struct show *s)
+static void erase_live(struct show *show)
 {
 	if (in_background())
-		s->live_columns = 0;
-	size_t rows = s->live_columns ? (s->live_columns - 1) / text_columns(STDOUT_FILENO) : 0;
+		show->live_columns = 0;
+	size_t rows =
+		show->live_columns ? (show->live_columns - 1) / text_columns(STDOUT_FILENO) : 0;
 	if (rows)
 		printf("\033[%zuA", rows);
-	if (s->live_columns)
+	if (show->live_columns)
 		fputs("\r\033[J", stdout);
-	s->live_columns = 0;
+	show->live_columns = 0;
 }
 
-static void print_line(struct show *s, const struct buf *line)
+static void print_line(struct show *show, const struct buf *line)
 {
-	erase_live(s);
+	erase_live(show);
 	text_print(line->data, HANG_COLUMNS);
 }
 
 /* --- lines ------------------------------------------------------------------------------------ */
-
-void show_retries(struct buf *out, const struct totals *t, uint64_t steps)
-{
-	int64_t retries = num_add(t->transitions, -(int64_t)steps);
-	if (retries > 0)
-		buf_addf(out, ", %jd %s", (intmax_t)retries, retries == 1 ? "retry" : "retries");
-}
-
-static bool spent_nothing(const struct totals *t)
-{
-	return !t->input_tokens && !t->output_tokens;
-}
-
-void show_cost(struct buf *out, const struct totals *t)
-{
-	if (spent_nothing(t))
-		return;
-	if (t->microusd || !t->unpriced)
-		text_money(out, t->microusd);
-	if (t->unmetered && t->microusd)
-		buf_adds(out, " by estimate");
-	else if (t->unpriced)
-		buf_adds(out, t->microusd ? " and unpriced" : "unpriced");
-}
-
-void show_spend(struct buf *out, const struct totals *t)
-{
-	if (spent_nothing(t))
-		return;
-	text_count(out, t->input_tokens);
-	buf_adds(out, " in, ");
-	text_count(out, t->output_tokens);
-	buf_adds(out, t->unmetered ? " out tokens (estimated), " : " out tokens, ");
-	show_cost(out, t);
-}
 
 int show_question(struct buf *out, const char *id, const json_t *doc)
 {
@@ -115,22 +81,6 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 	buf_adds(out, "\nWithout an answer it is denied at ");
 	text_when(out, json_get_text(doc, "until"));
 	return buf_adds(out, ".\n");
-}
-
-/* The same where there is little room: "  1,204+88 tokens, $0.0012". */
-static void add_spend(struct buf *line, const struct totals *t)
-{
-	if (spent_nothing(t))
-		return;
-	buf_adds(line, "  ");
-	text_count(line, t->input_tokens);
-	buf_addc(line, '+');
-	text_count(line, t->output_tokens);
-	buf_adds(line, t->unmetered ? " tokens (estimated)" : " tokens");
-	if (!t->unpriced) {
-		buf_adds(line, ", ");
-		text_money(line, t->microusd);
-	}
 }
 
 void show_failure(struct buf *out, const json_t *fields)
@@ -158,7 +108,7 @@ static void add_fact(struct buf *line, const json_t *fields)
 		.microusd = num_microusd(json_number_value(usd)),
 		.unpriced = !json_is_number(usd),
 		.unmetered = json_is_true(json_object_get(fact, "unmetered"))};
-	add_spend(line, &spent);
+	show_spend_short(line, &spent);
 	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
 	show_failure(&why, fields);
 	size_t width = wrap_width(line->data, line->len) + why.len;
@@ -169,9 +119,10 @@ static void add_fact(struct buf *line, const json_t *fields)
 		buf_add(line, why.data, why.len);
 }
 
-/* "   3  judge           ok -> act                           1.2 s": what a command took is in its
- * fact, of an agent it is what went by. */
-static void begin_step(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+/* "   3  judge           ok -> act                           1.2 show": what a command took is in
+ * its fact, of an agent it is what went by. */
+static void begin_step(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
 	const char *label = json_get_text(fields, "label"), *to = json_get_text(fields, "goto");
@@ -188,28 +139,30 @@ static void begin_step(struct show *s, struct buf *line, const json_t *fields, i
 	text_pad(line, at, EDGE_COLUMNS);
 	AUTO_BUF duration = BUF_INIT(64);
 	text_duration(&duration, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
-	paint(s, line, "2", duration.data);
+	paint(show, line, "2", duration.data);
 }
 
-static void step_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void step_line(struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	begin_step(s, line, fields, elapsed_ms);
+	begin_step(show, line, fields, elapsed_ms);
 	add_fact(line, fields);
 }
 
-static void retry_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void retry_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	begin_step(s, line, fields, elapsed_ms);
+	begin_step(show, line, fields, elapsed_ms);
 	buf_addf(line, "  attempt %d, again after ", (int)json_get_int(fields, "attempt"));
 	text_duration(line, json_get_int(fields, "delay_ms"));
 	add_fact(line, fields);
 }
 
-static void begin_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void begin_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	size_t i;
 	json_t *override;
-	(void)s;
+	(void)show;
 	(void)elapsed_ms;
 	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
 	buf_addf(&text, "machine %s, %.*s, profile %s", json_get_text(fields, "machine"),
@@ -220,7 +173,8 @@ static void begin_line(struct show *s, struct buf *line, const json_t *fields, i
 	text_clean(line, text.data, SIZE_MAX);
 }
 
-static void armed_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void armed_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const char *wake = json_get_text(fields, "wake"), *ts = json_get_text(fields, "ts");
 	int64_t from_us = 0, until_us = 0;
@@ -230,21 +184,22 @@ static void armed_line(struct show *s, struct buf *line, const json_t *fields, i
 	text_clean(line, json_get_text(fields, "state"), 64);
 	text_pad(line, at, NAME_COLUMNS);
 	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
-		paint(s, line, "2", "waits to be poked");
+		paint(show, line, "2", "waits to be poked");
 		return;
 	}
-	paint(s, line, "2", "waits ");
+	paint(show, line, "2", "waits ");
 	text_duration(line, (until_us - from_us + 500) / 1000);
 	buf_adds(line, ", until ");
 	text_when(line, wake);
 }
 
-static void notify_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void notify_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const char *level = json_get_text(fields, "level");
 	(void)elapsed_ms;
 	buf_adds(line, "       ");
-	paint(s, line,
+	paint(show, line,
 		!strcmp(level, "error")  ? "31"
 		: !strcmp(level, "warn") ? "33"
 					 : "36",
@@ -254,7 +209,8 @@ static void notify_line(struct show *s, struct buf *line, const json_t *fields, 
 }
 
 /* Only what was refused: the rest is in the journal and the report. */
-static void egress_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void egress_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	const char *why;
 	json_t *count;
@@ -264,12 +220,13 @@ static void egress_line(struct show *s, struct buf *line, const json_t *fields, 
 		text_refusal(
 			&text, json_get_text(fields, "endpoint"), why, json_integer_value(count));
 		buf_addf(line, "%s       ", line->len ? "\n" : "");
-		paint(s, line, "33", text.data);
+		paint(show, line, "33", text.data);
 	}
 }
 
 /* The run's last lines but one: whoever reads them is about to go where these files are. */
-static void autorun_line(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void autorun_line(
+	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
 	enum { SHOWN_MAX = 12 };
 	const json_t *files = json_object_get(fields, "files"), *file;
@@ -280,7 +237,7 @@ static void autorun_line(struct show *s, struct buf *line, const json_t *fields,
 	if (!json_array_size(files) && !rest.len)
 		return;
 	buf_adds(line, "       ");
-	paint(s, line, "33", "changed, and programs on this host run or obey them:");
+	paint(show, line, "33", "changed, and programs on this host run or obey them:");
 	json_array_foreach (files, i, file) {
 		if (i == SHOWN_MAX)
 			break;
@@ -306,23 +263,23 @@ static bool is_boundary(const char *type)
 	       !strcmp(type, "wait.armed");
 }
 
-void show_event(struct show *s, const json_t *fields)
+void show_event(struct show *show, const json_t *fields)
 {
 	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
 	const char *until = json_get_text(fields, "until"); /* a retry's: nothing runs before */
-	int64_t now_us = s->last_us;
+	int64_t now_us = show->last_us;
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	clock_parse(ts, strlen(ts), &now_us);
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
 		if (!strcmp(type, lines[i].type))
-			lines[i].add(
-				s, &line, fields, s->last_us ? (now_us - s->last_us) / 1000 : 0);
+			lines[i].add(show, &line, fields,
+				show->last_us ? (now_us - show->last_us) / 1000 : 0);
 	if (is_boundary(type)) {
-		s->last_us = now_us;
-		clock_parse(until, strlen(until), &s->last_us);
+		show->last_us = now_us;
+		clock_parse(until, strlen(until), &show->last_us);
 	}
 	if (line.len)
-		print_line(s, &line);
+		print_line(show, &line);
 }
 
 /* --- the listener ----------------------------------------------------------------------------- */
@@ -351,7 +308,7 @@ static size_t live_columns(void)
 }
 
 /* Nothing is drawn again while the machine sleeps: what is said stays true. */
-void show_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
+void show_until(const struct show *show, struct buf *line, int64_t wake_unix_us)
 {
 	char wake[CLOCK_TEXT_BYTES];
 	clock_text(wake_unix_us, wake);
@@ -359,14 +316,14 @@ void show_until(const struct show *s, struct buf *line, int64_t wake_unix_us)
 	if (wake_unix_us)
 		text_when(line, wake);
 	size_t at = line->len;
-	if (s->id)
-		buf_addf(line, "; agent6 machine poke %s", s->id);
+	if (show->id)
+		buf_addf(line, "; agent6 machine poke %s", show->id);
 	/* Half a command helps nobody. */
 	if (utf8_width(line->data, line->len) > live_columns())
 		line->data[line->len = at] = '\0';
 }
 
-static void add_activity(const struct show *s, struct buf *line, const struct activity *now)
+static void add_activity(const struct show *show, struct buf *line, const struct activity *now)
 {
 	struct totals spent = {.input_tokens = now->input_tokens,
 		.output_tokens = now->output_tokens,
@@ -378,27 +335,27 @@ static void add_activity(const struct show *s, struct buf *line, const struct ac
 	buf_adds(line, now->state);
 	text_pad(line, at, NAME_COLUMNS);
 	if (!strcmp(now->kind, state_kind_name(KIND_WAIT))) {
-		show_until(s, line, now->wake_unix_us);
+		show_until(show, line, now->wake_unix_us);
 		return;
 	}
 	buf_addf(line, "%s ", now->kind);
 	text_duration(line, clock_monotonic_ms() - now->started_monotonic_ms);
 	if (now->attempt > 1)
 		buf_addf(line, "  attempt %d", now->attempt);
-	add_spend(line, &spent);
+	show_spend_short(line, &spent);
 }
 
-void show_live(struct show *s, const char *text)
+void show_live(struct show *show, const char *text)
 {
-	if (s->mode != SHOW_LIVE)
+	if (show->mode != SHOW_LIVE)
 		return;
 	AUTO_BUF clipped = BUF_INIT(LINE_BYTES_MAX);
-	erase_live(s);
+	erase_live(show);
 	if (in_background())
 		return;
 	text_clean(&clipped, text, live_columns());
 	fwrite(clipped.data, 1, clipped.len, stdout);
-	s->live_columns = utf8_width(clipped.data, clipped.len);
+	show->live_columns = utf8_width(clipped.data, clipped.len);
 	fflush(stdout);
 }
 
@@ -437,153 +394,147 @@ static void on_prompt(void *ctx, const char *text)
 }
 
 /* The terminal under its own name: its mode is then ours alone. */
-void show_terminal(struct show *s)
+void show_terminal(struct show *show)
 {
 	if (!isatty(STDIN_FILENO))
 		return;
-	s->terminal_fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	show->terminal_fd = open("/dev/tty", O_RDWR | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
-void show_done(struct show *s)
+void show_done(struct show *show)
 {
-	own_close(&s->terminal_fd);
+	own_close(&show->terminal_fd);
 }
 
-struct drive_listener show_listener(struct show *s)
+struct drive_listener show_listener(struct show *show)
 {
 	return (struct drive_listener){.line = on_line,
 		.activity = on_activity,
 		.notice = on_notice,
-		.prompt = s->terminal_fd >= 0 ? on_prompt : NULL,
-		.terminal_fd = s->terminal_fd,
-		.tick_ms = s->mode == SHOW_LIVE ? 200 : 0,
-		.ctx = s};
+		.prompt = show->terminal_fd >= 0 ? on_prompt : NULL,
+		.terminal_fd = show->terminal_fd,
+		.tick_ms = show->mode == SHOW_LIVE ? 200 : 0,
+		.ctx = show};
 }
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static void add_wait(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
+static void add_wait(
+	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
 {
 	char wake[CLOCK_TEXT_BYTES];
-	buf_addf(line, "\nIt waits in state %s ", r->state);
-	if (r->wake_unix_us) {
-		clock_text(r->wake_unix_us, wake);
+	buf_addf(line, "\nIt waits in state %s ", result->state);
+	if (result->wake_unix_us) {
+		clock_text(result->wake_unix_us, wake);
 		buf_adds(line, "until ");
 		text_when(line, wake);
 		buf_adds(line, "; the same command continues it then.");
 	} else {
 		buf_adds(line, "to be poked.");
 	}
-	if (s->id)
+	if (show->id)
 		buf_addf(line, "\nWake it %s: agent6 machine poke %s, then the same command again",
-			r->wake_unix_us ? "earlier" : "up", id);
+			result->wake_unix_us ? "earlier" : "up", id);
 }
 
-static void add_next(struct show *s, struct buf *line, const char *id, const struct drive_result *r)
+static void add_next(
+	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
 {
-	bool parked = r->status == RUN_STOPPED || r->status == RUN_INTERRUPTED ||
-		      r->status == RUN_TERMINATED;
-	if (s->thrown_away && (parked || r->status == RUN_WAITING))
+	bool parked = result->status == RUN_STOPPED || result->status == RUN_INTERRUPTED ||
+		      result->status == RUN_TERMINATED;
+	if (show->thrown_away && (parked || result->status == RUN_WAITING))
 		buf_addf(line, "\nIt %s state %s, and is thrown away; --dir DIR keeps a rehearsal.",
-			parked ? "stopped before" : "waited in", r->state);
-	else if (r->status == RUN_WAITING)
-		add_wait(s, line, id, r);
+			parked ? "stopped before" : "waited in", result->state);
+	else if (result->status == RUN_WAITING)
+		add_wait(show, line, id, result);
 	else if (parked)
 		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
-			r->state);
-	else if (s->id && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
+			result->state);
+	else if (show->id && (result->status == RUN_FAILED || result->status == RUN_BUDGET))
 		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
-	if (s->id && r->already_ended)
+	if (show->id && result->already_ended)
 		buf_addf(line,
 			"\nRun it again: under another --id, or after agent6 machine prune %s", id);
 }
 
 /* What the next line says better is no reason. */
-static const char *reason_of(const struct drive_result *r)
+static const char *reason_of(const struct drive_result *result)
 {
-	return r->status == RUN_WAITING || r->status == RUN_STOPPED ? "" : r->reason;
+	return result->status == RUN_WAITING || result->status == RUN_STOPPED ? "" : result->reason;
 }
 
 /* ": 3 conversations sorted  (17 steps, 5,032 in, 278 out tokens, $0.0064)" */
-static void add_outcome(struct buf *out, const struct drive_result *r)
+static void add_outcome(struct buf *out, const struct drive_result *result)
 {
-	if (*reason_of(r)) {
+	if (*reason_of(result)) {
 		buf_adds(out, ": ");
-		text_clean(out, reason_of(r), 1000);
+		text_clean(out, reason_of(result), 1000);
 	}
-	buf_addf(out, "  (%ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
-	show_retries(out, &r->totals, r->seq);
+	buf_addf(out, "  (%ju step%s", (uintmax_t)result->seq, result->seq == 1 ? "" : "s");
+	show_retries(out, &result->totals, result->seq);
 	size_t at = out->len;
 	buf_adds(out, ", ");
-	show_spend(out, &r->totals);
+	show_spend(out, &result->totals);
 	if (out->len == at + 2)
 		out->len = at;
 	buf_adds(out, ")");
 }
 
 /* Whoever starts it from a timer reads nothing else: "sort ended failed: no model  (3 steps)". */
-void show_ended(struct show *s, const char *id, const struct drive_result *r)
+void show_ended(struct show *show, const char *id, const struct drive_result *result)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	bool before = r->already_ended;
-	erase_live(s);
+	bool before = result->already_ended;
+	erase_live(show);
 	buf_addf(&line, "%s %s %s", id, before ? "had ended before:" : "ended",
-		run_status_name(r->status));
-	add_outcome(&line, r);
+		run_status_name(result->status));
+	add_outcome(&line, result);
 	if (before)
-		add_next(s, &line, id, r);
+		add_next(show, &line, id, result);
 	text_complain("%s", line.data);
 }
 
-void show_result(struct show *s, const char *id, const struct drive_result *r)
+void show_result(struct show *show, const char *id, const struct drive_result *result)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	erase_live(s);
-	bool refused = r->status == RUN_REFUSED || r->status == RUN_NO_SANDBOX ||
-		       r->status == RUN_DAMAGED || r->status == RUN_BROKEN;
+	erase_live(show);
+	bool refused = result->status == RUN_REFUSED || result->status == RUN_NO_SANDBOX ||
+		       result->status == RUN_DAMAGED || result->status == RUN_BROKEN;
 	if (refused) {
-		text_complain("%s", r->reason);
+		text_complain("%s", result->reason);
 		return;
 	}
-	if (s->mode == SHOW_QUIET && (r->status == RUN_FAILED || r->status == RUN_BUDGET))
-		show_ended(s, id, r);
-	if (s->mode == SHOW_JSON || s->mode == SHOW_QUIET)
+	if (show->mode == SHOW_QUIET &&
+		(result->status == RUN_FAILED || result->status == RUN_BUDGET))
+		show_ended(show, id, result);
+	if (show->mode == SHOW_JSON || show->mode == SHOW_QUIET)
 		return;
-	const char *colour = r->status == RUN_OK ? "32" : r->status == RUN_FAILED ? "31" : "33";
-	if (r->already_ended)
+	const char *colour = result->status == RUN_OK       ? "32"
+			     : result->status == RUN_FAILED ? "31"
+							    : "33";
+	if (result->already_ended)
 		buf_addf(&line, "%s had ended before: ", id);
 	/* Only a replay ends without knowing how: it cannot tell whether somebody runs it. */
-	paint(s, &line, colour,
-		r->status == RUN_RUNNING ? "not ended" : run_status_name(r->status));
-	add_outcome(&line, r);
-	add_next(s, &line, id, r);
-	print_line(s, &line);
+	paint(show, &line, colour,
+		result->status == RUN_RUNNING ? "not ended" : run_status_name(result->status));
+	add_outcome(&line, result);
+	add_next(show, &line, id, result);
+	print_line(show, &line);
 }
 
-struct totals show_totals(const json_t *totals)
-{
-	const json_t *usd = json_object_get(totals, "usd");
-	return (struct totals){.transitions = json_get_int(totals, "transitions"),
-		.input_tokens = json_get_int(totals, "input_tokens"),
-		.output_tokens = json_get_int(totals, "output_tokens"),
-		.microusd = num_microusd(json_number_value(usd)),
-		.unpriced = json_is_true(json_object_get(totals, "unpriced")),
-		.unmetered = json_is_true(json_object_get(totals, "unmetered"))};
-}
-
-static void show_stop(struct show *s, const json_t *fields)
+static void show_stop(struct show *show, const json_t *fields)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	buf_adds(&line, "stopped in state ");
 	text_clean(&line, json_get_text(fields, "state"), 64);
 	buf_adds(&line, "; running it again continues it");
-	print_line(s, &line);
+	print_line(show, &line);
 }
 
-void show_end(struct show *s, const char *id, const json_t *fields)
+void show_end(struct show *show, const char *id, const json_t *fields)
 {
 	if (!strcmp(json_get_text(fields, "t"), "stop")) {
-		show_stop(s, fields);
+		show_stop(show, fields);
 		return;
 	}
 	bool good = !strcmp(json_get_text(fields, "status"), "ok");
@@ -593,5 +544,5 @@ void show_end(struct show *s, const char *id, const json_t *fields)
 		.seq = seq > 0 ? (uint64_t)seq - 1 : 0,
 		.totals = show_totals(json_object_get(fields, "totals"))};
 	snprintf(r.reason, sizeof(r.reason), "%s", json_get_text(fields, "reason"));
-	show_result(s, id, &r);
+	show_result(show, id, &r);
 }

@@ -24,36 +24,36 @@ struct show {
 };
 
 /* From what was asked for, NO_COLOR, TERM and whether stdout is a terminal. */
-void show_init(struct show *s, bool json, bool quiet);
+void show_init(struct show *show, bool json, bool quiet);
 /* Whether a person reads along: neither --json nor --quiet was asked for. */
-static inline bool show_tells(const struct show *s)
+static inline bool show_tells(const struct show *show)
 {
-	return s->mode == SHOW_PLAIN || s->mode == SHOW_LIVE;
+	return show->mode == SHOW_PLAIN || show->mode == SHOW_LIVE;
 }
 /* Whether a person can be asked at this process's terminal: then the listener asks there, and
  * `show_done` lets the terminal go. Questions are shown whatever the mode. */
-void show_terminal(struct show *s);
-void show_done(struct show *s);
-/* A listener that shows; `s` must outlive it. */
-struct drive_listener show_listener(struct show *s);
+void show_terminal(struct show *show);
+void show_done(struct show *show);
+/* A listener that shows; `show` must outlive it. */
+struct drive_listener show_listener(struct show *show);
 
 /* One journal line (`fields`: decoded) as a person reads it; nothing for lines that only machines
  * need. */
-void show_event(struct show *s, const json_t *fields);
+void show_event(struct show *show, const json_t *fields);
 /* Draws the live line, until the next line takes its place; "": none. Only on a terminal. */
-void show_live(struct show *s, const char *text);
+void show_live(struct show *show, const char *text);
 /* Appends until when a wait waits (0: until it is poked) and, where the terminal has room for it,
  * the command that wakes it. */
-void show_until(const struct show *s, struct buf *line, int64_t wake_unix_us);
+void show_until(const struct show *show, struct buf *line, int64_t wake_unix_us);
 /* How it ended or where it stands, in one or two lines, with what to do next. Refusals go to
  * stderr. */
-void show_result(struct show *s, const char *id, const struct drive_result *r);
+void show_result(struct show *show, const char *id, const struct drive_result *result);
 /* On stderr, how it ended, or had ended before this start, which is then refused. */
-void show_ended(struct show *s, const char *id, const struct drive_result *r);
+void show_ended(struct show *show, const char *id, const struct drive_result *result);
 /* What an agent asks and how it is answered; -1: `doc` is no question. */
 int show_question(struct buf *out, const char *id, const json_t *doc);
 /* The same from the line that a run leaves last, end or stop, for whoever only reads along. */
-void show_end(struct show *s, const char *id, const json_t *fields);
+void show_end(struct show *show, const char *id, const json_t *fields);
 /* Why the step or attempt of this journal line is not ok, "  exit 2  make: *** [all] Error 2";
  * nothing when it is, or does not say. */
 void show_failure(struct buf *out, const json_t *fields);
@@ -61,9 +61,11 @@ void show_failure(struct buf *out, const json_t *fields);
 struct totals show_totals(const json_t *totals);
 /* ", 6 retries": what counts against max_transitions beside the steps; nothing where there are
  * none. */
-void show_retries(struct buf *out, const struct totals *t, uint64_t steps);
+void show_retries(struct buf *out, const struct totals *totals, uint64_t steps);
 /* "$0.0012 and unpriced", "$0.0012 by estimate"; nothing when nothing was used. */
-void show_cost(struct buf *out, const struct totals *t);
+void show_cost(struct buf *out, const struct totals *totals);
 /* "1,204 in, 88 out tokens, $0.0012"; nothing when nothing was used. */
-void show_spend(struct buf *out, const struct totals *t);
+void show_spend(struct buf *out, const struct totals *totals);
+/* The same where there is little room: "  1,204+88 tokens, $0.0012". */
+void show_spend_short(struct buf *line, const struct totals *totals);
 #endif

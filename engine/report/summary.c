@@ -21,38 +21,38 @@ enum {
 	SETUP_US = 5000000 /* what a command's confinement may take at most */
 };
 
-void summary_init(struct summary *s)
+void summary_init(struct summary *summary)
 {
-	*s = (struct summary){.states = json_object(), .path = json_array()};
+	*summary = (struct summary){.states = json_object(), .path = json_array()};
 }
 
-void summary_done(struct summary *s)
+void summary_done(struct summary *summary)
 {
-	json_decref(s->states);
-	json_decref(s->path);
-	json_decref(s->tool_layers);
-	json_decref(s->agent_layers);
+	json_decref(summary->states);
+	json_decref(summary->path);
+	json_decref(summary->tool_layers);
+	json_decref(summary->agent_layers);
 }
 
-static json_t *state_of(struct summary *s, const char *name)
+static json_t *state_of(struct summary *summary, const char *name)
 {
-	json_t *state = json_object_get(s->states, name);
+	json_t *state = json_object_get(summary->states, name);
 	if (!state) {
 		state = json_pack("{s:{}}", "outcomes");
-		json_object_set_new(s->states, name, state);
+		json_object_set_new(summary->states, name, state);
 	}
 	return state;
 }
 
 /* When the execution that this line ends began: where the one before ended. What a command took is
  * in its fact; any longer, and nobody ran the machine in between. */
-static int64_t began_us(const struct summary *s, const json_t *fact, int64_t now_us)
+static int64_t began_us(const struct summary *summary, const json_t *fact, int64_t now_us)
 {
 	const json_t *wall = json_object_get(fact, "wall_ms");
 	int64_t own_ms = json_integer_value(wall);
 	int64_t own_us = own_ms > 0 && own_ms < now_us / 1000 ? own_ms * 1000 : 0;
-	bool known = s->mark_us && (!wall || now_us - s->mark_us < own_us + SETUP_US);
-	return known ? s->mark_us : now_us - own_us;
+	bool known = summary->mark_us && (!wall || now_us - summary->mark_us < own_us + SETUP_US);
+	return known ? summary->mark_us : now_us - own_us;
 }
 
 static void add_spend(json_t *state, const json_t *spent)
@@ -76,56 +76,57 @@ static void note_failure(json_t *state, const json_t *fields)
 				"step %jd%s", (intmax_t)json_get_int(fields, "seq"), why.data));
 }
 
-static void add_execution(struct summary *s, const json_t *fields)
+static void add_execution(struct summary *summary, const json_t *fields)
 {
 	const json_t *fact = json_object_get(fields, "fact");
 	const char *until = json_get_text(fields, "until");
-	json_t *state = state_of(s, json_get_text(fields, "state"));
-	s->from_us = began_us(s, fact, s->end_us);
-	s->mark_us = s->end_us;
-	clock_parse(until, strlen(until), &s->mark_us);
+	json_t *state = state_of(summary, json_get_text(fields, "state"));
+	summary->from_us = began_us(summary, fact, summary->end_us);
+	summary->mark_us = summary->end_us;
+	clock_parse(until, strlen(until), &summary->mark_us);
 	json_add_int(state, "times", 1);
-	json_add_int(state, "ms", (s->end_us - s->from_us) / 1000);
+	json_add_int(state, "ms", (summary->end_us - summary->from_us) / 1000);
 	add_spend(state, fact);
 	json_add_int(json_object_get(state, "outcomes"), json_get_text(fields, "label"), 1);
 	note_failure(state, fields);
 }
 
 /* What an attempt cost that never finished; the next one begins here. */
-static void add_unfinished(struct summary *s, const json_t *fields)
+static void add_unfinished(struct summary *summary, const json_t *fields)
 {
-	add_spend(state_of(s, json_get_text(fields, "state")), fields);
-	s->mark_us = s->end_us;
+	add_spend(state_of(summary, json_get_text(fields, "state")), fields);
+	summary->mark_us = summary->end_us;
 }
 
-static void add_egress(struct summary *s, const json_t *fields)
+static void add_egress(struct summary *summary, const json_t *fields)
 {
 	const char *why;
 	json_t *count;
-	s->egress_up += json_get_int(fields, "up");
-	s->egress_down += json_get_int(fields, "down");
+	summary->egress_up += json_get_int(fields, "up");
+	summary->egress_down += json_get_int(fields, "down");
 	json_object_foreach (json_object_get(fields, "refusals"), why, count)
-		s->egress_refused += json_integer_value(count);
+		summary->egress_refused += json_integer_value(count);
 }
 
-void summary_add(struct summary *s, const json_t *fields)
+void summary_add(struct summary *summary, const json_t *fields)
 {
 	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
-	clock_parse(ts, strlen(ts), &s->end_us);
-	if (!s->begun_us)
-		s->begun_us = s->mark_us = s->end_us;
+	clock_parse(ts, strlen(ts), &summary->end_us);
+	if (!summary->begun_us)
+		summary->begun_us = summary->mark_us = summary->end_us;
 	if (!strcmp(type, "begin"))
-		snprintf(s->profile, sizeof(s->profile), "%s", json_get_text(fields, "profile"));
+		snprintf(summary->profile, sizeof(summary->profile), "%s",
+			json_get_text(fields, "profile"));
 	else if (!strcmp(type, "egress"))
-		add_egress(s, fields);
+		add_egress(summary, fields);
 	else if (!strcmp(type, "stop"))
-		s->mark_us = 0;
+		summary->mark_us = 0;
 	else if (!strcmp(type, "spend"))
-		add_unfinished(s, fields);
+		add_unfinished(summary, fields);
 	if (!strcmp(type, "step") || !strcmp(type, "retry"))
-		add_execution(s, fields);
+		add_execution(summary, fields);
 	if (!strcmp(type, "step") || !strcmp(type, "end"))
-		json_array_append(s->path, json_object_get(fields, "state"));
+		json_array_append(summary->path, json_object_get(fields, "state"));
 }
 
 /* --- text ------------------------------------------------------------------------------------- */
@@ -138,14 +139,14 @@ static void add_label(struct buf *out, const char *label)
 }
 
 /* The states in order, wrapped below the first. */
-static void add_path(const struct summary *s, struct buf *out)
+static void add_path(const struct summary *summary, struct buf *out)
 {
 	size_t i;
 	json_t *name;
 	add_label(out, "path");
-	json_array_foreach (s->path, i, name) {
+	json_array_foreach (summary->path, i, name) {
 		if (i == PATH_SHOWN_MAX) {
-			buf_addf(out, " ... and %zu more", json_array_size(s->path) - i);
+			buf_addf(out, " ... and %zu more", json_array_size(summary->path) - i);
 			break;
 		}
 		buf_addf(out, "%s%s", i ? " -> " : "", json_string_value(name));
@@ -196,23 +197,23 @@ static void add_layers(const char *who, const json_t *layers, struct buf *out)
 	layers_text(out, layers, LABEL_COLUMNS + 2);
 }
 
-static void add_confinement(const struct summary *s, struct buf *out)
+static void add_confinement(const struct summary *summary, struct buf *out)
 {
 	add_label(out, "confinement");
-	buf_addf(out, "profile %s\n", s->profile);
-	add_layers("tools", s->tool_layers, out);
-	add_layers("agents", s->agent_layers, out);
+	buf_addf(out, "profile %s\n", summary->profile);
+	add_layers("tools", summary->tool_layers, out);
+	add_layers("agents", summary->agent_layers, out);
 }
 
-static void add_broker(const struct summary *s, struct buf *out)
+static void add_broker(const struct summary *summary, struct buf *out)
 {
-	if (!s->egress_up && !s->egress_refused)
+	if (!summary->egress_up && !summary->egress_refused)
 		return;
 	buf_addf(out, "%*sbroker: ", LABEL_COLUMNS, "");
-	text_bytes(out, s->egress_up);
+	text_bytes(out, summary->egress_up);
 	buf_adds(out, " up, ");
-	text_bytes(out, s->egress_down);
-	buf_addf(out, " down, %jd refused", (intmax_t)s->egress_refused);
+	text_bytes(out, summary->egress_down);
+	buf_addf(out, " down, %jd refused", (intmax_t)summary->egress_refused);
 }
 
 /* The member "layers" of the first line of a file of one execution. New reference or NULL. */
@@ -227,19 +228,19 @@ static json_t *layers_in(int states_fd, const char *execution, const char *file)
 	return json_incref(json_object_get(line, "layers"));
 }
 
-void summary_read_layers(struct summary *s, const struct instance *i)
+void summary_read_layers(struct summary *summary, const struct instance *instance)
 {
-	int fd = openat(i->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = openat(instance->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);
 		return;
 	}
 	for (const struct dirent *d; (d = readdir(dir));) {
-		if (!s->tool_layers)
-			s->tool_layers = layers_in(fd, d->d_name, "status");
-		if (!s->agent_layers)
-			s->agent_layers = layers_in(fd, d->d_name, "events.jsonl");
+		if (!summary->tool_layers)
+			summary->tool_layers = layers_in(fd, d->d_name, "status");
+		if (!summary->agent_layers)
+			summary->agent_layers = layers_in(fd, d->d_name, "events.jsonl");
 	}
 	closedir(dir);
 }
@@ -252,47 +253,48 @@ static void end_row(struct buf *out, struct buf *row, size_t indent)
 	buf_clear(row);
 }
 
-static void add_outcome(const struct drive_result *r, struct buf *out)
+static void add_outcome(const struct drive_result *result, struct buf *out)
 {
 	add_label(out, "outcome");
-	buf_adds(out, run_status_name(r->status));
-	if (!*r->reason || r->status == RUN_WAITING)
+	buf_adds(out, run_status_name(result->status));
+	if (!*result->reason || result->status == RUN_WAITING)
 		return;
 	buf_adds(out, ": ");
-	text_clean(out, r->reason, 400);
+	text_clean(out, result->reason, 400);
 }
 
-static void add_took(const struct summary *s, const struct drive_result *r, struct buf *out)
+static void add_took(
+	const struct summary *summary, const struct drive_result *result, struct buf *out)
 {
 	add_label(out, "took");
-	text_duration(out, (s->end_us - s->begun_us) / 1000);
-	buf_addf(out, ", %ju step%s", (uintmax_t)r->seq, r->seq == 1 ? "" : "s");
-	if (!r->totals.input_tokens)
+	text_duration(out, (summary->end_us - summary->begun_us) / 1000);
+	buf_addf(out, ", %ju step%s", (uintmax_t)result->seq, result->seq == 1 ? "" : "s");
+	if (!result->totals.input_tokens)
 		return;
 	buf_adds(out, ", ");
-	show_spend(out, &r->totals);
+	show_spend(out, &result->totals);
 }
 
-void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
-	struct buf *out)
+void summary_text(const struct summary *summary, const struct machine *machine,
+	const struct drive_result *result, struct buf *out)
 {
 	AUTO_BUF row = BUF_INIT(ROW_BYTES_MAX);
-	add_outcome(r, &row);
+	add_outcome(result, &row);
 	end_row(out, &row, LABEL_COLUMNS);
-	add_path(s, &row);
+	add_path(summary, &row);
 	end_row(out, &row, LABEL_COLUMNS);
-	add_took(s, r, &row);
+	add_took(summary, result, &row);
 	end_row(out, &row, LABEL_COLUMNS);
 	buf_adds(out, "states\n");
-	for (size_t i = 0; i < m->state_count; i++) {
-		const json_t *sums = json_object_get(s->states, m->states[i].name);
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const json_t *sums = json_object_get(summary->states, machine->states[i].name);
 		if (!sums)
 			continue;
-		add_state(&m->states[i], sums, &row);
+		add_state(&machine->states[i], sums, &row);
 		end_row(out, &row, STATE_COLUMNS);
 	}
-	add_confinement(s, out);
-	add_broker(s, &row);
+	add_confinement(summary, out);
+	add_broker(summary, &row);
 	if (row.len)
 		end_row(out, &row, LABEL_COLUMNS + 2);
 }

@@ -22,13 +22,13 @@ struct summary {
 	json_t *tool_layers, *agent_layers;
 };
 
-void summary_init(struct summary *s);
-void summary_done(struct summary *s);
+void summary_init(struct summary *summary);
+void summary_done(struct summary *summary);
 /* Adds a decoded journal line. */
-void summary_add(struct summary *s, const json_t *fields);
+void summary_add(struct summary *summary, const json_t *fields);
 /* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
-void summary_read_layers(struct summary *s, const struct instance *i);
+void summary_read_layers(struct summary *summary, const struct instance *instance);
 /* The report in plain text, 80 columns wide where its words allow. */
-void summary_text(const struct summary *s, const struct machine *m, const struct drive_result *r,
-	struct buf *out);
+void summary_text(const struct summary *summary, const struct machine *machine,
+	const struct drive_result *result, struct buf *out);
 #endif

@@ -155,85 +155,88 @@ static void hide_in(struct arena *arena, const char **text)
 
 /* Before they are laid out: what is cut or wrapped holds half of a secret, which nothing
  * recognises. */
-static void prepare(struct findings *f)
+static void prepare(struct findings *findings)
 {
-	findings_sort(f);
-	for (size_t i = 0; i < f->count; i++) {
-		hide_in(&f->arena, &f->items[i].message);
-		hide_in(&f->arena, &f->items[i].help);
-		hide_in(&f->arena, &f->items[i].state);
+	findings_sort(findings);
+	for (size_t i = 0; i < findings->count; i++) {
+		hide_in(&findings->arena, &findings->items[i].message);
+		hide_in(&findings->arena, &findings->items[i].help);
+		hide_in(&findings->arena, &findings->items[i].state);
 	}
 }
 
-/* The lines of `d` in which the findings from *at on stand, with those around that tell what is a
+/* The lines of `doc` in which the findings from *at on stand, with those around that tell what is a
  * secret there: a private key has so many. Findings are in source order; *at: the next one. */
 static const char *lines_around(
-	const struct findings *f, const struct doc *d, size_t *at, size_t *len)
+	const struct findings *findings, const struct doc *doc, size_t *at, size_t *len)
 {
 	enum { AROUND = 60 };
 	uint32_t from = 0, to = 0;
-	for (; *at < f->count; ++*at) {
-		const struct finding *it = &f->items[*at];
+	for (; *at < findings->count; ++*at) {
+		const struct finding *it = &findings->items[*at];
 		uint32_t line = it->pos.line;
-		if (!line || line > d->line_count || strcmp(it->file, d->file) != 0)
+		if (!line || line > doc->line_count || strcmp(it->file, doc->file) != 0)
 			continue;
 		uint32_t first = line > AROUND ? line - AROUND : 1;
 		if (from && first > to)
 			break;
 		from = from ? from : first;
-		to = d->line_count - line > AROUND ? line + AROUND : d->line_count;
+		to = doc->line_count - line > AROUND ? line + AROUND : doc->line_count;
 	}
-	const char *begin = doc_line(d, from, len), *last = doc_line(d, to, len);
+	const char *begin = doc_line(doc, from, len), *last = doc_line(doc, to, len);
 	*len += (size_t)(last - begin);
 	return from ? begin : NULL;
 }
 
-/* `d` with stars for the secrets in the lines that findings quote, and every place where it was. */
-static struct doc without_secrets_in(struct findings *f, const struct doc *d)
+/* `doc` with stars for the secrets in the lines that findings quote, and every place where it was.
+ */
+static struct doc without_secrets_in(struct findings *findings, const struct doc *doc)
 {
-	struct doc copy = *d;
-	char *text = arena_copy(&f->arena, d->text ? d->text : "", d->len);
+	struct doc copy = *doc;
+	char *text = arena_copy(&findings->arena, doc->text ? doc->text : "", doc->len);
 	const char *lines;
 	AUTO_BUF shown = BUF_INIT(FINDINGS_BYTES_MAX);
-	for (size_t at = 0, len; (lines = lines_around(f, d, &at, &len)); buf_clear(&shown))
+	for (size_t at = 0, len; (lines = lines_around(findings, doc, &at, &len));
+		buf_clear(&shown))
 		if (!redact_over(NULL, lines, len, &shown, NULL))
-			memcpy(text + (lines - d->text), shown.data, shown.len);
+			memcpy(text + (lines - doc->text), shown.data, shown.len);
 	copy.text = text;
 	return copy;
 }
 
-void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *f,
+void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *findings,
 	const struct doc *const *docs, size_t n_docs)
 {
-	if (!f->count)
+	if (!findings->count)
 		return;
 	AUTO_FREE struct doc *copies = calloc(n_docs + 1, sizeof(*copies));
 	AUTO_FREE const struct doc **shown = calloc(n_docs + 1, sizeof(*shown));
-	prepare(f);
+	prepare(findings);
 	for (size_t i = 0; copies && shown && i < n_docs; i++) {
-		copies[i] = without_secrets_in(f, docs[i]);
+		copies[i] = without_secrets_in(findings, docs[i]);
 		shown[i] = &copies[i];
 	}
-	findings_show(f, shown, copies && shown ? n_docs : 0, look, out);
+	findings_show(findings, shown, copies && shown ? n_docs : 0, look, out);
 }
 
-void text_findings(struct findings *f, const struct doc *const *docs, size_t n_docs)
+void text_findings(struct findings *findings, const struct doc *const *docs, size_t n_docs)
 {
 	const struct finding_look look = {
 		.columns = text_columns(STDERR_FILENO), .colour = text_has_colour(STDERR_FILENO)};
 	AUTO_BUF text = BUF_INIT(FINDINGS_BYTES_MAX);
-	text_findings_in(&text, &look, f, docs, n_docs);
+	text_findings_in(&text, &look, findings, docs, n_docs);
 	fwrite(text.data, 1, text.len, stderr);
 }
 
-void text_findings_as(struct findings *f, findings_fn *write)
+void text_findings_as(struct findings *findings, findings_fn *write)
 {
 	AUTO_BUF text = BUF_INIT(FINDINGS_BYTES_MAX);
-	prepare(f);
-	write(f, &text);
+	prepare(findings);
+	write(findings, &text);
 	text_json(text.data, text.len);
-	if (f->dropped)
-		text_complain("%zu more findings are left out; mend these first", f->dropped);
+	if (findings->dropped)
+		text_complain(
+			"%zu more findings are left out; mend these first", findings->dropped);
 }
 
 void text_markdown(struct buf *out, const char *text)

@@ -40,13 +40,13 @@ void text_json_line(const json_t *value);
 void text_complain(const char *format, ...) PRINTF(1, 2);
 /* Findings in source order, as findings_show makes them. Neither they nor the lines they quote show
  * a secret that was pasted into a file. */
-void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *f,
+void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *findings,
 	const struct doc *const *docs, size_t n_docs);
 /* On stderr, as it looks there. */
-void text_findings(struct findings *f, const struct doc *const *docs, size_t n_docs);
+void text_findings(struct findings *findings, const struct doc *const *docs, size_t n_docs);
 /* The same in another format, on stdout. */
-typedef void findings_fn(const struct findings *f, struct buf *out);
-void text_findings_as(struct findings *f, findings_fn *write);
+typedef void findings_fn(const struct findings *findings, struct buf *out);
+void text_findings_as(struct findings *findings, findings_fn *write);
 /* text_clean at any length, with what Markdown would read as markup escaped; a code host is told of
  * no person or issue in it either. */
 void text_markdown(struct buf *out, const char *text);

@@ -8,24 +8,24 @@
 
 enum { REASON_BYTES = 2048 };
 
-void agent_events_init(struct agent_events *a)
+void agent_events_init(struct agent_events *events)
 {
-	*a = (struct agent_events){.egress = json_object()};
-	buf_init(&a->line, AGENT_LINE_MAX);
+	*events = (struct agent_events){.egress = json_object()};
+	buf_init(&events->line, AGENT_LINE_MAX);
 }
 
-void agent_events_done(struct agent_events *a)
+void agent_events_done(struct agent_events *events)
 {
-	buf_done(&a->line);
-	json_decref(a->result);
-	json_decref(a->egress);
+	buf_done(&events->line);
+	json_decref(events->result);
+	json_decref(events->egress);
 }
 
-static void garble(struct agent_events *a, const char *why)
+static void garble(struct agent_events *events, const char *why)
 {
-	if (!a->garbled)
-		utf8_copy(a->fault, sizeof(a->fault), why);
-	a->garbled = true;
+	if (!events->garbled)
+		utf8_copy(events->fault, sizeof(events->fault), why);
+	events->garbled = true;
 }
 
 /* Texts that are kept: bounded at a character's end. */
@@ -66,68 +66,68 @@ static int raise_spend(struct spend *held, const json_t *usage)
 	return 0;
 }
 
-static int take_usage(struct agent_events *a, const json_t *usage)
+static int take_usage(struct agent_events *events, const json_t *usage)
 {
 	const json_t *most = json_object_get(usage, "most");
-	if (raise_spend(&a->spend, usage))
+	if (raise_spend(&events->spend, usage))
 		return -1;
-	a->most = a->spend;
-	return most ? raise_spend(&a->most, most) : 0;
+	events->most = events->spend;
+	return most ? raise_spend(&events->most, most) : 0;
 }
 
-static void take_result(struct agent_events *a, const json_t *line)
+static void take_result(struct agent_events *events, const json_t *line)
 {
 	const char *outcome = json_string_value(json_object_get(line, "outcome"));
 	int label = outcome ? outcome_parse(outcome) : -1;
 	json_t *payload = json_object_get(line, "payload");
 	const json_t *usage = json_object_get(line, "usage");
 	if (label < 0 || !(outcomes_of(KIND_AGENT, false) & 1u << label)) {
-		garble(a, "its result has no known outcome");
+		garble(events, "its result has no known outcome");
 		return;
 	}
 	if (usage && !json_is_null(usage)) {
-		if (take_usage(a, usage))
-			garble(a, "its usage is not a count");
-		raise_to(&a->turns, count_of(usage, "turns"));
+		if (take_usage(events, usage))
+			garble(events, "its usage is not a count");
+		raise_to(&events->turns, count_of(usage, "turns"));
 	}
-	a->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome, "reason",
+	events->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome, "reason",
 		bounded_text(line, "reason", REASON_BYTES), "payload",
 		json_is_object(payload) ? payload : json_null());
-	a->ended = true;
+	events->ended = true;
 }
 
-static void take_event(struct agent_events *a, const json_t *line)
+static void take_event(struct agent_events *events, const json_t *line)
 {
 	const char *event = json_string_value(json_object_get(line, "event"));
 	if (!event) {
-		garble(a, "a line is not an event");
+		garble(events, "a line is not an event");
 		return;
 	}
 	if (!strcmp(event, "confined"))
-		a->confined = true;
+		events->confined = true;
 	else if (!strcmp(event, "egress"))
-		egress_add(a->egress, line);
+		egress_add(events->egress, line);
 	else if (!strcmp(event, "result"))
-		take_result(a, line);
+		take_result(events, line);
 	else if (!strcmp(event, "turn") || !strcmp(event, "spent")) {
-		if (take_usage(a, line))
-			garble(a, "the usage of a turn is not a count");
-		raise_to(&a->turns, count_of(line, "turn"));
+		if (take_usage(events, line))
+			garble(events, "the usage of a turn is not a count");
+		raise_to(&events->turns, count_of(line, "turn"));
 	}
-	if (!a->garbled && a->each)
-		a->each(a->ctx, event, line);
+	if (!events->garbled && events->each)
+		events->each(events->ctx, event, line);
 }
 
-static void take_line(struct agent_events *a)
+static void take_line(struct agent_events *events)
 {
 	struct err e = ERR_NONE;
 	struct json_cap cap = {AGENT_LINE_MAX, JSON_DEPTH_MAX + 4, JSON_VALUES_MAX};
-	json_auto_t *line = json_read_nested(a->line.data, a->line.len, cap, &e);
+	json_auto_t *line = json_read_nested(events->line.data, events->line.len, cap, &e);
 	if (!line)
-		garble(a, e.text);
-	else if (!a->ended)
-		take_event(a, line);
-	buf_clear(&a->line);
+		garble(events, e.text);
+	else if (!events->ended)
+		take_event(events, line);
+	buf_clear(&events->line);
 }
 
 void agent_events_take(void *ctx, const char *bytes, size_t len)
@@ -153,15 +153,16 @@ static json_t *no_result(const char *outcome, const char *reason)
 	return json_pack("{s:s,s:s,s:n}", "outcome", outcome, "reason", reason, "payload");
 }
 
-json_t *agent_events_fact(const struct agent_events *a, bool late)
+json_t *agent_events_fact(const struct agent_events *events, bool late)
 {
 	char why[320];
-	if (a->garbled) {
-		snprintf(why, sizeof(why), "the agent process broke the protocol: %s", a->fault);
+	if (events->garbled) {
+		snprintf(why, sizeof(why), "the agent process broke the protocol: %s",
+			events->fault);
 		return no_result("failed", why);
 	}
-	if (a->ended)
-		return json_deep_copy(a->result);
+	if (events->ended)
+		return json_deep_copy(events->result);
 	if (late)
 		return no_result("timeout", "the agent did not end in time and was killed");
 	return no_result("failed", "the agent process ended without a result");

@@ -25,10 +25,10 @@ struct agent_events {
 	void *ctx;
 };
 
-void agent_events_init(struct agent_events *a);
-void agent_events_done(struct agent_events *a);
+void agent_events_init(struct agent_events *events);
+void agent_events_done(struct agent_events *events);
 /* A pump's taker. */
 void agent_events_take(void *ctx, const char *bytes, size_t len);
 /* The fact's outcome, reason and payload, whatever has happened; `late`: it was killed for time. */
-json_t *agent_events_fact(const struct agent_events *a, bool late);
+json_t *agent_events_fact(const struct agent_events *events, bool late);
 #endif

@@ -29,20 +29,20 @@ struct asking {
 };
 
 /* Removes what an earlier run may have left open. */
-void ask_init(struct asking *a, struct live *live, struct pump *pump);
-void ask_done(struct asking *a);
+void ask_init(struct asking *asking, struct live *live, struct pump *pump);
+void ask_done(struct asking *asking);
 /* Whether anybody is there: a terminal whose foreground we are, or a `machine watch`. */
-bool ask_approver(const struct asking *a);
+bool ask_approver(const struct asking *asking);
 /* Opens a question; takes `doc` ({state, step, commands}). -1: it cannot be asked. */
-int ask_open(struct asking *a, json_t *doc, struct err *e);
+int ask_open(struct asking *asking, json_t *doc, struct err *e);
 /* Shows the open question again after a signal, which may have come with other lines, and to who
  * has brought us to the foreground since; not where somebody has answered it elsewhere. */
-void ask_tick(struct asking *a);
+void ask_tick(struct asking *asking);
 
 /* For the other side. Marks this process as watching until the descriptor is closed. */
-int ask_watch(const struct instance *i, struct err *e);
+int ask_watch(const struct instance *instance, struct err *e);
 /* The open question. NULL with e empty: there is none. New reference. */
-json_t *ask_read(const struct instance *i, struct err *e);
+json_t *ask_read(const struct instance *instance, struct err *e);
 /* Leaves the answer to a question. -1 also when that is not open any more. */
-int ask_answer(const struct instance *i, const struct question *q, struct err *e);
+int ask_answer(const struct instance *instance, const struct question *question, struct err *e);
 #endif

@@ -1,6 +1,6 @@
 #include "run/autorun.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -105,6 +105,6 @@ struct drive_result {
 
 /* Runs or resumes. Always fills `out`; every failure is a status with its reason. Blocks SIGINT and
  * SIGTERM and reads them itself while it runs. */
-void drive_run(const struct instance *i, const struct drive_request *q,
-	const struct drive_listener *l, struct drive_result *out);
+void drive_run(const struct instance *instance, const struct drive_request *request,
+	const struct drive_listener *listener, struct drive_result *out);
 #endif

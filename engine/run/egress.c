@@ -69,22 +69,22 @@ json_t *egress_lines(const json_t *by_endpoint, const char *state)
 	return lines;
 }
 
-static int open_ends(struct egress *g, int *broker_fd, int *facts_in, struct err *e)
+static int open_ends(struct egress *egress, int *broker_fd, int *facts_in, struct err *e)
 {
 	int pair[2], ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
 		return err_errno(e, "cannot make a socket for the broker");
 	*broker_fd = pair[0];
-	g->jail_fd = pair[1];
-	g->life_fd = fcntl(g->jail_fd, F_DUPFD_CLOEXEC, 0);
-	if (g->life_fd < 0 || pipe2(ends, O_CLOEXEC))
+	egress->jail_fd = pair[1];
+	egress->life_fd = fcntl(egress->jail_fd, F_DUPFD_CLOEXEC, 0);
+	if (egress->life_fd < 0 || pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe for the broker");
-	g->facts_fd = ends[0];
+	egress->facts_fd = ends[0];
 	*facts_in = ends[1];
 	return 0;
 }
 
-static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
+static int start(struct egress *egress, const struct egress_ask *ask, struct err *e)
 {
 	AUTO_FD int broker_fd = -1, facts_in = -1, null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	AUTO_FREE char *path = child_sibling("agent6-broker", e);
@@ -97,7 +97,7 @@ static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
 		buf_addf(&names, "%s%s", i ? "," : "", ask->private_hosts[i]);
 	if (null_fd < 0 || rules.failed || names.failed)
 		return err_set(e, "out of memory or descriptors");
-	if (!path || open_ends(g, &broker_fd, &facts_in, e))
+	if (!path || open_ends(egress, &broker_fd, &facts_in, e))
 		return -1;
 	char *argv[ARGV_MAX] = {"agent6-broker", "--proxy", rules.data, "--control", "4"};
 	char **more = argv + 5;
@@ -112,17 +112,17 @@ static int start(struct egress *g, const struct egress_ask *ask, struct err *e)
 	char *env[] = {NULL};
 	int fds[] = {null_fd, null_fd, STDERR_FILENO, broker_fd, facts_in};
 	struct child_spec spec = {path, argv, env, fds, (int)ARRAY_LEN(fds), true};
-	return child_start(&spec, &g->broker, e);
+	return child_start(&spec, &egress->broker, e);
 }
 
-int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e)
+int egress_start(struct egress *egress, const struct egress_ask *ask, struct err *e)
 {
-	*g = EGRESS_NONE;
-	buf_init(&g->line, LINE_BYTES_MAX);
-	g->by_endpoint = json_object();
-	if (start(g, ask, e) == 0)
+	*egress = EGRESS_NONE;
+	buf_init(&egress->line, LINE_BYTES_MAX);
+	egress->by_endpoint = json_object();
+	if (start(egress, ask, e) == 0)
 		return 0;
-	egress_done(g);
+	egress_done(egress);
 	return err_wrap(e, "the broker cannot be started");
 }
 
@@ -143,29 +143,29 @@ void egress_take(void *ctx, const char *bytes, size_t len)
 	}
 }
 
-static void take_rest(struct egress *g)
+static void take_rest(struct egress *egress)
 {
 	char bytes[4096];
 	int64_t until_ms = clock_monotonic_ms() + LAST_FACTS_MS;
-	struct pollfd ready = {.fd = g->facts_fd, .events = POLLIN};
+	struct pollfd ready = {.fd = egress->facts_fd, .events = POLLIN};
 	while (io_poll(&ready, 1, until_ms) > 0) {
-		ssize_t n = read(g->facts_fd, bytes, sizeof(bytes));
+		ssize_t n = read(egress->facts_fd, bytes, sizeof(bytes));
 		if (n <= 0)
 			return;
-		egress_take(g, bytes, (size_t)n);
+		egress_take(egress, bytes, (size_t)n);
 	}
 }
 
-void egress_done(struct egress *g)
+void egress_done(struct egress *egress)
 {
-	own_close(&g->jail_fd);
-	own_close(&g->life_fd);
-	if (g->broker.pid > 0) {
-		take_rest(g);
-		kill(g->broker.pid, SIGKILL);
-		child_wait(&g->broker);
-		g->broker.pid = -1;
+	own_close(&egress->jail_fd);
+	own_close(&egress->life_fd);
+	if (egress->broker.pid > 0) {
+		take_rest(egress);
+		kill(egress->broker.pid, SIGKILL);
+		child_wait(&egress->broker);
+		egress->broker.pid = -1;
 	}
-	own_close(&g->facts_fd);
-	buf_done(&g->line);
+	own_close(&egress->facts_fd);
+	buf_done(&egress->line);
 }

@@ -40,10 +40,10 @@ struct egress_ask {
 };
 
 /* Starts agent6-broker, ready for the listener that the jail will hand over. */
-int egress_start(struct egress *g, const struct egress_ask *ask, struct err *e);
+int egress_start(struct egress *egress, const struct egress_ask *ask, struct err *e);
 /* Takes facts as they come (the taker of a pump's stream). */
 void egress_take(void *ctx, const char *bytes, size_t len);
 /* Once the jail has ended: lets the broker finish, takes its last facts, reaps it. Safe on
  * EGRESS_NONE. */
-void egress_done(struct egress *g);
+void egress_done(struct egress *egress);
 #endif

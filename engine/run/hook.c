@@ -52,19 +52,19 @@ static char *find_program(const char *name)
 	return NULL;
 }
 
-char *hook_program(const struct config *c, const char *name)
+char *hook_program(const struct config *config, const char *name)
 {
-	leave_writable_out(&c->sandbox.write);
+	leave_writable_out(&config->sandbox.write);
 	AUTO_FREE char *program = find_program(name);
 	return program && !access(program, X_OK) ? TAKE_PTR(program) : NULL;
 }
 
-static int start(struct live *w, const char *program, const json_t *event, struct child *child,
+static int start(struct live *live, const char *program, const json_t *event, struct child *child,
 	struct err *e)
 {
 	AUTO_BUF line = BUF_INIT(EVENT_BYTES_MAX);
 	json_auto_t *whose =
-		json_pack("{s:s, s:s}", "instance", w->instance->id, "machine", w->machine);
+		json_pack("{s:s, s:s}", "instance", live->instance->id, "machine", live->machine);
 	if (json_object_update_missing(whose, (json_t *)(uintptr_t)event) ||
 		json_write(&line, whose) || buf_addc(&line, '\n'))
 		return err_set(e, "the event is larger than 8 MiB");
@@ -72,36 +72,36 @@ static int start(struct live *w, const char *program, const json_t *event, struc
 	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 	if (in < 0 || null < 0)
 		return err_set(e, "it cannot be given its event");
-	const struct config_list *argv = &w->config->machine.on_event;
+	const struct config_list *argv = &live->config->machine.on_event;
 	int fds[] = {in, null, STDERR_FILENO};
 	struct child_spec spec = {
 		program, (char *const *)(uintptr_t)argv->items, environ, fds, 3, true};
 	return child_start(&spec, child, e);
 }
 
-void hook_run(struct live *w, const json_t *event)
+void hook_run(struct live *live, const json_t *event)
 {
-	const struct config_list *argv = &w->config->machine.on_event;
+	const struct config_list *argv = &live->config->machine.on_event;
 	struct child child = {-1, -1};
 	struct err e = ERR_NONE;
 	if (!argv->count)
 		return;
-	interrupts_read(&w->interrupts);
-	if (interrupts_kill(&w->interrupts)) {
-		live_notice(w,
+	interrupts_read(&live->interrupts);
+	if (interrupts_kill(&live->interrupts)) {
+		live_notice(live,
 			"machine.notify.on_event: %s is not told of this %s: a second signal came",
 			argv->items[0], json_get_text(event, "t"));
 		return;
 	}
-	leave_writable_out(&w->config->sandbox.write);
+	leave_writable_out(&live->config->sandbox.write);
 	AUTO_FREE char *program = find_program(argv->items[0]);
-	if (!program || start(w, program, event, &child, &e)) {
-		live_notice(w, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],
+	if (!program || start(live, program, event, &child, &e)) {
+		live_notice(live, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],
 			*e.text ? ": " : "", e.text);
 		return;
 	}
 	struct pump pump = {.child = &child,
-		.interrupts = &w->interrupts,
+		.interrupts = &live->interrupts,
 		.deadline_ms = clock_monotonic_ms() + HOOK_MS,
 		.group = true};
 	char how[256] = "";
@@ -119,5 +119,5 @@ void hook_run(struct live *w, const json_t *event)
 	else if (WEXITSTATUS(pump.status))
 		snprintf(how, sizeof(how), "failed with exit status %d", WEXITSTATUS(pump.status));
 	if (*how)
-		live_notice(w, "machine.notify.on_event: %s %s", argv->items[0], how);
+		live_notice(live, "machine.notify.on_event: %s %s", argv->items[0], how);
 }

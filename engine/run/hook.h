@@ -8,9 +8,9 @@
 #include "run/live.h"
 
 /* Nothing is done when no program is configured. */
-void hook_run(struct live *w, const json_t *event);
+void hook_run(struct live *live, const json_t *event);
 /* The path of a program that is run on the host for the operator, heap: `name`, found in PATH
  * without what commands may write, which is taken out of it. NULL: there is none that can be run.
  */
-char *hook_program(const struct config *c, const char *name);
+char *hook_program(const struct config *config, const char *name);
 #endif

@@ -2,7 +2,7 @@
 
 #include <sys/signalfd.h>
 
-int interrupts_init(struct interrupts *i, struct err *e)
+int interrupts_init(struct interrupts *interrupts, struct err *e)
 {
 	sigset_t ours;
 	sigemptyset(&ours);
@@ -10,43 +10,44 @@ int interrupts_init(struct interrupts *i, struct err *e)
 	sigaddset(&ours, SIGTERM);
 	sigaddset(&ours, SIGCONT);
 	sigaddset(&ours, SIGIO);
-	*i = (struct interrupts){.fd = -1};
-	if (sigprocmask(SIG_BLOCK, &ours, &i->before))
+	*interrupts = (struct interrupts){.fd = -1};
+	if (sigprocmask(SIG_BLOCK, &ours, &interrupts->before))
 		return err_errno(e, "cannot block signals");
-	i->pipe_before = signal(SIGPIPE, SIG_IGN);
-	i->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
-	if (i->fd >= 0)
+	interrupts->pipe_before = signal(SIGPIPE, SIG_IGN);
+	interrupts->fd = signalfd(-1, &ours, SFD_CLOEXEC | SFD_NONBLOCK);
+	if (interrupts->fd >= 0)
 		return 0;
 	err_errno(e, "cannot receive signals");
-	interrupts_done(i);
+	interrupts_done(interrupts);
 	return -1;
 }
 
-void interrupts_done(struct interrupts *i)
+void interrupts_done(struct interrupts *interrupts)
 {
-	interrupts_read(i);
-	own_close(&i->fd);
-	signal(SIGPIPE, i->pipe_before);
-	sigprocmask(SIG_SETMASK, &i->before, NULL);
+	interrupts_read(interrupts);
+	own_close(&interrupts->fd);
+	signal(SIGPIPE, interrupts->pipe_before);
+	sigprocmask(SIG_SETMASK, &interrupts->before, NULL);
 }
 
-bool interrupts_stop(struct interrupts *i)
+bool interrupts_stop(struct interrupts *interrupts)
 {
-	interrupts_read(i);
-	return i->count > 0;
+	interrupts_read(interrupts);
+	return interrupts->count > 0;
 }
 
-void interrupts_read(struct interrupts *i)
+void interrupts_read(struct interrupts *interrupts)
 {
 	struct signalfd_siginfo got;
-	while (i->fd >= 0 && read(i->fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
+	while (interrupts->fd >= 0 &&
+		read(interrupts->fd, &got, sizeof(got)) == (ssize_t)sizeof(got)) {
 		if (got.ssi_signo == SIGIO)
 			continue;
-		i->seen++;
+		interrupts->seen++;
 		if (got.ssi_signo == SIGCONT)
 			continue;
-		if (!i->first)
-			i->first = (int)got.ssi_signo;
-		i->count++;
+		if (!interrupts->first)
+			interrupts->first = (int)got.ssi_signo;
+		interrupts->count++;
 	}
 }

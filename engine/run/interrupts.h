@@ -19,16 +19,16 @@ struct interrupts {
 };
 
 /* Blocks them (and ignores SIGPIPE) until interrupts_done. */
-int interrupts_init(struct interrupts *i, struct err *e);
-void interrupts_done(struct interrupts *i);
+int interrupts_init(struct interrupts *interrupts, struct err *e);
+void interrupts_done(struct interrupts *interrupts);
 /* Takes what has arrived, without blocking. */
-void interrupts_read(struct interrupts *i);
+void interrupts_read(struct interrupts *interrupts);
 /* Whether a stop was asked for, just now included: the end of a session or service sends SIGTERM to
  * every process of it, and what that ended has not failed. */
-bool interrupts_stop(struct interrupts *i);
+bool interrupts_stop(struct interrupts *interrupts);
 /* Whether what runs is to be killed. */
-static inline bool interrupts_kill(const struct interrupts *i)
+static inline bool interrupts_kill(const struct interrupts *interrupts)
 {
-	return i->count >= 2;
+	return interrupts->count >= 2;
 }
 #endif

@@ -3,65 +3,65 @@
 #include <stdint.h>
 #include <string.h>
 
-static void end_slot(struct jails *j, int at)
+static void end_slot(struct jails *jails, int at)
 {
-	struct jail_slot *s = &j->slots[at];
+	struct jail_slot *s = &jails->slots[at];
 	launcher_stop(&s->launcher);
 	json_decref(s->policy);
-	j->count--;
-	memmove(s, s + 1, sizeof(*s) * (size_t)(j->count - at));
+	jails->count--;
+	memmove(s, s + 1, sizeof(*s) * (size_t)(jails->count - at));
 }
 
-static void to_front(struct jails *j, int at)
+static void to_front(struct jails *jails, int at)
 {
-	struct jail_slot found = j->slots[at];
-	memmove(j->slots + 1, j->slots, sizeof(found) * (size_t)at);
-	j->slots[0] = found;
+	struct jail_slot found = jails->slots[at];
+	memmove(jails->slots + 1, jails->slots, sizeof(found) * (size_t)at);
+	jails->slots[0] = found;
 }
 
-struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e)
+struct launcher *jails_find(struct jails *jails, const json_t *policy, struct err *e)
 {
-	for (int i = 0; i < j->count; i++)
-		if (json_equal(j->slots[i].policy, policy)) {
-			to_front(j, i);
-			return &j->slots[0].launcher;
+	for (int i = 0; i < jails->count; i++)
+		if (json_equal(jails->slots[i].policy, policy)) {
+			to_front(jails, i);
+			return &jails->slots[0].launcher;
 		}
-	if (j->count == JAILS_MAX)
-		end_slot(j, JAILS_MAX - 1);
-	struct jail_slot *s = &j->slots[j->count];
+	if (jails->count == JAILS_MAX)
+		end_slot(jails, JAILS_MAX - 1);
+	struct jail_slot *s = &jails->slots[jails->count];
 	if (launcher_start(policy, -1, &s->launcher, e))
 		return NULL;
 	s->policy = json_incref((json_t *)(uintptr_t)policy);
-	to_front(j, j->count++);
+	to_front(jails, jails->count++);
 	/* Their end is waited for while the first jail of this one is built. */
-	for (int i = j->count - 1; i > 0; i--)
-		if (!j->slots[i].policy)
-			end_slot(j, i);
-	return &j->slots[0].launcher;
+	for (int i = jails->count - 1; i > 0; i--)
+		if (!jails->slots[i].policy)
+			end_slot(jails, i);
+	return &jails->slots[0].launcher;
 }
 
-bool jails_none(const struct jails *j)
+bool jails_none(const struct jails *jails)
 {
-	return !j->count || !j->slots[0].policy;
+	return !jails->count || !jails->slots[0].policy;
 }
 
-void jails_drop(struct jails *j)
+void jails_drop(struct jails *jails)
 {
-	if (j->count)
-		end_slot(j, 0);
+	if (jails->count)
+		end_slot(jails, 0);
 }
 
-void jails_retire(struct jails *j)
+void jails_retire(struct jails *jails)
 {
-	for (int i = 0; i < j->count; i++) {
-		launcher_close(&j->slots[i].launcher);
-		json_decref(TAKE_PTR(j->slots[i].policy));
+	for (int i = 0; i < jails->count; i++) {
+		launcher_close(&jails->slots[i].launcher);
+		json_decref(TAKE_PTR(jails->slots[i].policy));
 	}
 }
 
-void jails_clear(struct jails *j)
+void jails_clear(struct jails *jails)
 {
-	jails_retire(j);
-	while (j->count)
-		end_slot(j, j->count - 1);
+	jails_retire(jails);
+	while (jails->count)
+		end_slot(jails, jails->count - 1);
 }

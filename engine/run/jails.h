@@ -19,13 +19,13 @@ struct jails {
 
 /* The launcher for `policy`, started unless it is there. NULL: it cannot be started. Valid until
  * the next call of any of these. */
-struct launcher *jails_find(struct jails *j, const json_t *policy, struct err *e);
+struct launcher *jails_find(struct jails *jails, const json_t *policy, struct err *e);
 /* Ends the one that jails_find gave last. */
-void jails_drop(struct jails *j);
+void jails_drop(struct jails *jails);
 /* Whether there is none to be given. */
-bool jails_none(const struct jails *j);
+bool jails_none(const struct jails *jails);
 /* Asks all to end, and gives none of them again. */
-void jails_retire(struct jails *j);
+void jails_retire(struct jails *jails);
 /* Ends all; returns when nothing of them is left. */
-void jails_clear(struct jails *j);
+void jails_clear(struct jails *jails);
 #endif

@@ -3,46 +3,46 @@
 #include "base/json.h"
 #include "instance/stop.h"
 #include "launch/planted.h"
-#include "run/trail.h"
+#include "run/run_audit.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-void live_notice(const struct live *w, const char *format, ...)
+void live_notice(const struct live *live, const char *format, ...)
 {
 	char text[1024];
 	va_list args;
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (w->listener->notice)
-		w->listener->notice(w->listener->ctx, text);
+	if (live->listener->notice)
+		live->listener->notice(live->listener->ctx, text);
 }
 
-json_t *live_planted(struct live *w, const struct step *s, const json_t *status)
+json_t *live_planted(struct live *live, const struct step *step, const json_t *status)
 {
 	json_t *planted = json_object_get(status, "planted"), *one;
 	const char *left = planted_stuck(status);
 	size_t i;
-	if (left && !*w->left)
-		snprintf(w->left, sizeof(w->left), "%s", left);
+	if (left && !*live->left)
+		snprintf(live->left, sizeof(live->left), "%s", left);
 	json_array_foreach (planted, i, one) {
 		AUTO_BUF back = BUF_INIT(64 * 1024);
 		const char *path = json_get_text(one, "path"), *to = json_get_text(one, "to");
 		planted_restore(path, to, &back);
-		live_notice(w,
+		live_notice(live,
 			"state %s made the repository %s, which was moved aside; back with: %s",
-			s->state->name, path, back.failed ? to : back.data);
+			step->state->name, path, back.failed ? to : back.data);
 	}
-	trail_planted(w, s, planted);
+	run_audit_planted(live, step, planted);
 	return json_array_size(planted) ? json_incref(planted) : NULL;
 }
 
-int live_check_left(const struct live *w, struct err *e)
+int live_check_left(const struct live *live, struct err *e)
 {
-	return *w->left
-		       ? err_set(e, "no command begins where a repository may be left: %s", w->left)
-		       : 0;
+	return *live->left ? err_set(e, "no command begins where a repository may be left: %s",
+				     live->left)
+			   : 0;
 }
 
 void live_tick(void *ctx)

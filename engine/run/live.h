@@ -45,24 +45,24 @@ struct live {
 
 /* `*fact` is a new reference on LIVE_FACT; `*egress` an array of lines to journal with it. */
 enum live_end live_tool(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
 enum live_end live_agent(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
 
 /* Has the first jail of a policy built by the time that a step asks for it. */
-void live_ahead(struct live *w, const json_t *policy);
+void live_ahead(struct live *live, const json_t *policy);
 /* The part of live_tool that only runs the command in a jail of the step's policy. */
 enum live_end live_jail(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e);
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
 
 /* Takes what a jail's status line, or an agent that has read one, says of repositories: tells the
  * user, remembers what is in the way of the next command, and returns the list for the fact; NULL:
  * there are none. New reference. */
-json_t *live_planted(struct live *w, const struct step *s, const json_t *status);
+json_t *live_planted(struct live *live, const struct step *step, const json_t *status);
 /* Refuses a step that begins where repositories may be left. */
-int live_check_left(const struct live *w, struct err *e);
+int live_check_left(const struct live *live, struct err *e);
 
-void live_notice(const struct live *w, const char *format, ...) PRINTF(2, 3);
+void live_notice(const struct live *live, const char *format, ...) PRINTF(2, 3);
 /* A pump's tick: lets the listener redraw, and says what a signal does. `ctx` is the live world. */
 void live_tick(void *ctx);
 #endif

@@ -10,9 +10,9 @@
 #include "run/live.h"
 #include "run/proposals.h"
 #include "run/pump.h"
+#include "run/recording.h"
+#include "run/run_audit.h"
 #include "run/secret.h"
-#include "run/tape.h"
-#include "run/trail.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -66,40 +66,41 @@ static void secret_take(void *ctx, const char *bytes, size_t len)
 }
 
 /* The agent has confined itself: now, and not earlier, it may have its work and the key. */
-static void send_request(struct talk *t)
+static void send_request(struct talk *talk)
 {
-	if (t->asked)
+	if (talk->asked)
 		return;
-	t->asked = true;
-	int failed =
-		secret_start(&t->live->keys, t->step->request, t->to_agent, &t->secret, &t->why);
+	talk->asked = true;
+	int failed = secret_start(
+		&talk->live->keys, talk->step->request, talk->to_agent, &talk->secret, &talk->why);
 	if (failed) {
-		t->pump.stop = true;
+		talk->pump.stop = true;
 		return;
 	}
-	t->pump.deadline_ms = clock_monotonic_ms() + t->step->state->timeout_secs * 1000 + GRACE_MS;
-	struct pump_stream *s = &t->pump.streams[t->pump.stream_count++];
-	*s = (struct pump_stream){t->secret.error_fd, secret_take, t};
-	t->secret.error_fd = -1; /* the pump's now */
+	talk->pump.deadline_ms =
+		clock_monotonic_ms() + talk->step->state->timeout_secs * 1000 + GRACE_MS;
+	struct pump_stream *s = &talk->pump.streams[talk->pump.stream_count++];
+	*s = (struct pump_stream){talk->secret.error_fd, secret_take, talk};
+	talk->secret.error_fd = -1; /* the pump's now */
 	fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
-static void log_open(struct talk *t, const char *name, struct log *out)
+static void log_open(struct talk *talk, const char *name, struct log *out)
 {
 	*out = (struct log){.name = name};
-	out->fd = io_open_plain(t->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, &out->cut);
+	out->fd = io_open_plain(talk->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, &out->cut);
 }
 
 /* Once for each: a transcript with a gap in it must not pass for all that was said. */
-static void log_cut(struct talk *t, struct log *log)
+static void log_cut(struct talk *talk, struct log *log)
 {
 	own_close(&log->fd);
 	log->bytes = INT64_MAX;
-	live_notice(t->live, "state %s: %s is not whole: %.600s", t->step->state->name, log->name,
-		log->cut.text);
+	live_notice(talk->live, "state %s: %s is not whole: %.600s", talk->step->state->name,
+		log->name, log->cut.text);
 }
 
-static void log_add(struct talk *t, struct log *log, const json_t *line)
+static void log_add(struct talk *talk, struct log *log, const json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	size_t len = text ? strlen(text) : 0;
@@ -113,13 +114,13 @@ static void log_add(struct talk *t, struct log *log, const json_t *line)
 	else if (text[len] = '\n', log->fd >= 0 && io_write(log->fd, text, len + 1))
 		err_errno(&log->cut, "cannot write it");
 	if (*log->cut.text)
-		log_cut(t, log);
+		log_cut(talk, log);
 }
 
 /* "transcript.jsonl: cannot write it: No space left on device" */
-static void add_logs_cut(const struct talk *t, json_t *fact)
+static void add_logs_cut(const struct talk *talk, json_t *fact)
 {
-	const struct log *const logs[] = {&t->transcript, &t->events_log};
+	const struct log *const logs[] = {&talk->transcript, &talk->events_log};
 	AUTO_BUF text = BUF_INIT(4096);
 	for (size_t i = 0; i < ARRAY_LEN(logs); i++)
 		if (*logs[i]->cut.text)
@@ -131,26 +132,27 @@ static void add_logs_cut(const struct talk *t, json_t *fact)
 
 /* What a killed attempt spent is booked from this note: without it nothing more is to be spent. A
  * result is journaled in a moment, with all there was. */
-static void note_spend(struct talk *t, bool result)
+static void note_spend(struct talk *talk, bool result)
 {
 	struct err e = ERR_NONE;
-	if (!states_note_spend(t->dir_fd, t->step->execution, &t->events.most, &e) || result)
+	if (!states_note_spend(talk->dir_fd, talk->step->execution, &talk->events.most, &e) ||
+		result)
 		return;
-	err_set(&t->why, "what it spends cannot be noted, so it was stopped: %.900s", e.text);
-	t->pump.stop = true;
+	err_set(&talk->why, "what it spends cannot be noted, so it was stopped: %.900s", e.text);
+	talk->pump.stop = true;
 }
 
 enum { PLANTED_MAX = 1000 };
 
 /* The agent's word, which it has from the launcher. */
-static void take_planted(struct talk *t, const json_t *line)
+static void take_planted(struct talk *talk, const json_t *line)
 {
 	json_auto_t *checked = planted_checked(line);
-	json_auto_t *list = live_planted(t->live, t->step, checked);
-	if (list && !t->planted)
-		t->planted = json_array();
-	if (json_array_size(t->planted) < PLANTED_MAX)
-		json_array_extend(t->planted, list);
+	json_auto_t *list = live_planted(talk->live, talk->step, checked);
+	if (list && !talk->planted)
+		talk->planted = json_array();
+	if (json_array_size(talk->planted) < PLANTED_MAX)
+		json_array_extend(talk->planted, list);
 }
 
 static void on_event(void *ctx, const char *event, const json_t *line)
@@ -161,7 +163,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 	if (!strcmp(event, "confined"))
 		send_request(t);
 	if (!strcmp(event, "audit"))
-		trail_take(w, t->step, line);
+		run_audit_take(w, t->step, line);
 	if (!strcmp(event, "audit") && json_object_get(line, "planted"))
 		take_planted(t, line);
 	if (!strcmp(event, "proposal") && proposals_take(&t->proposals, line, &e)) {
@@ -169,7 +171,7 @@ static void on_event(void *ctx, const char *event, const json_t *line)
 		t->pump.stop = true;
 	}
 	if (!strcmp(event, "exchange") && w->record_fd >= 0)
-		tape_exchange(&t->recorded, t->step->state->name, line);
+		recording_exchange(&t->recorded, t->step->state->name, line);
 	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
 		live_notice(w, "state %s: %.900s", t->step->state->name,
 			json_string_value(json_object_get(line, "text")));
@@ -193,7 +195,7 @@ static void events_take(void *ctx, const char *bytes, size_t len)
 		t->pump.stop = true;
 }
 
-static int start_agent(struct talk *t, struct err *e)
+static int start_agent(struct talk *talk, struct err *e)
 {
 	int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 	char *argv[] = {"agent6-agent", NULL};
@@ -202,69 +204,71 @@ static int start_agent(struct talk *t, struct err *e)
 			     ? err_errno(e, "cannot make a pipe")
 			     : 0;
 	int fds[] = {in[0], out[1], err[1]};
-	struct child_spec spec = {t->live->agent, argv, env, fds, (int)ARRAY_LEN(fds), true};
+	struct child_spec spec = {talk->live->agent, argv, env, fds, (int)ARRAY_LEN(fds), true};
 	if (!failed)
-		failed = child_start(&spec, &t->child, e);
+		failed = child_start(&spec, &talk->child, e);
 	own_close(&in[0]);
 	own_close(&out[1]);
 	own_close(&err[1]);
-	t->to_agent = in[1];
-	t->pump.streams[0] = (struct pump_stream){out[0], events_take, t};
-	t->pump.streams[1] = (struct pump_stream){err[0], output_take, &t->err};
-	t->pump.stream_count = 2;
+	talk->to_agent = in[1];
+	talk->pump.streams[0] = (struct pump_stream){out[0], events_take, talk};
+	talk->pump.streams[1] = (struct pump_stream){err[0], output_take, &talk->err};
+	talk->pump.stream_count = 2;
 	return failed;
 }
 
-static int send_order(struct talk *t, struct err *e)
+static int send_order(struct talk *talk, struct err *e)
 {
-	AUTO_FREE char *line = json_text(t->step->confine);
-	if (!line || io_write(t->to_agent, line, strlen(line)) || io_write(t->to_agent, "\n", 1))
+	AUTO_FREE char *line = json_text(talk->step->confine);
+	if (!line || io_write(talk->to_agent, line, strlen(line)) ||
+		io_write(talk->to_agent, "\n", 1))
 		return err_errno(e, "the agent process did not take its orders");
 	return 0;
 }
 
-static json_t *agent_fact(const struct talk *t)
+static json_t *agent_fact(const struct talk *talk)
 {
-	json_t *fact = agent_events_fact(&t->events, t->pump.late);
-	json_object_set_new(fact, "provider", json_string(t->step->provider->name));
-	json_object_set_new(fact, "model", json_string(t->step->model));
-	json_object_update_new(fact, spend_encode(&t->events.most));
-	json_object_set_new(fact, "turns", json_integer(t->events.turns));
-	if (t->planted)
-		json_object_set(fact, "moved_aside", t->planted);
+	json_t *fact = agent_events_fact(&talk->events, talk->pump.late);
+	json_object_set_new(fact, "provider", json_string(talk->step->provider->name));
+	json_object_set_new(fact, "model", json_string(talk->step->model));
+	json_object_update_new(fact, spend_encode(&talk->events.most));
+	json_object_set_new(fact, "turns", json_integer(talk->events.turns));
+	if (talk->planted)
+		json_object_set(fact, "moved_aside", talk->planted);
 	return fact;
 }
 
 /* The agent itself ends by no signal. */
-static bool was_stopped(struct talk *t)
+static bool was_stopped(struct talk *talk)
 {
-	return !t->events.result && WIFSIGNALED(t->pump.status) &&
-	       WTERMSIG(t->pump.status) == SIGTERM && interrupts_stop(&t->live->interrupts);
+	return !talk->events.result && WIFSIGNALED(talk->pump.status) &&
+	       WTERMSIG(talk->pump.status) == SIGTERM && interrupts_stop(&talk->live->interrupts);
 }
 
-static enum live_end judge(struct talk *t, json_t **fact, json_t **egress, struct err *e)
+static enum live_end judge(struct talk *talk, json_t **fact, json_t **egress, struct err *e)
 {
-	if (t->pump.interrupted || was_stopped(t))
+	if (talk->pump.interrupted || was_stopped(talk))
 		return LIVE_INTERRUPTED;
-	if (*t->why.text)
-		return err_set(e, "%s", t->why.text), LIVE_BROKEN;
-	if (t->secret_error.len)
-		return err_set(e, "state %s: %s", t->step->state->name, t->secret_error.data),
+	if (*talk->why.text)
+		return err_set(e, "%s", talk->why.text), LIVE_BROKEN;
+	if (talk->secret_error.len)
+		return err_set(e, "state %s: %s", talk->step->state->name, talk->secret_error.data),
 		       LIVE_REFUSED;
-	if (!t->events.confined) {
-		const char *reason = json_string_value(json_object_get(t->events.result, "reason"));
+	if (!talk->events.confined) {
+		const char *reason =
+			json_string_value(json_object_get(talk->events.result, "reason"));
 		err_set(e, "the agent could not confine itself: %.600s",
-			reason              ? reason
-			: t->pump.late      ? "it took more than a minute"
-			: t->events.garbled ? t->events.fault
-					    : "it ended without a reason");
+			reason                 ? reason
+			: talk->pump.late      ? "it took more than a minute"
+			: talk->events.garbled ? talk->events.fault
+					       : "it ended without a reason");
 		return LIVE_NO_SANDBOX;
 	}
-	tape_keep(t->live, t->step, t->dir_fd, &t->recorded);
-	*fact = agent_fact(t);
-	add_logs_cut(t, *fact);
-	*egress = egress_lines(t->events.egress, t->step->state->name);
-	trail_egress(t->live, t->step, *egress);
+	recording_keep(talk->live, talk->step, talk->dir_fd, &talk->recorded);
+	*fact = agent_fact(talk);
+	add_logs_cut(talk, *fact);
+	*egress = egress_lines(talk->events.egress, talk->step->state->name);
+	run_audit_egress(talk->live, talk->step, *egress);
 	return LIVE_FACT;
 }
 
@@ -275,39 +279,39 @@ static void on_tick(void *ctx)
 	ask_tick(&t->proposals.asking);
 }
 
-static enum live_end converse(struct talk *t, json_t **fact, json_t **egress, struct err *e)
+static enum live_end converse(struct talk *talk, json_t **fact, json_t **egress, struct err *e)
 {
-	t->pump.child = &t->child;
-	t->pump.interrupts = &t->live->interrupts;
-	t->pump.tick_ms = t->live->listener->tick_ms;
-	t->pump.tick = on_tick;
-	t->pump.ctx = t;
-	t->pump.deadline_ms = clock_monotonic_ms() + CONFINE_MS;
-	if (start_agent(t, e)) {
-		for (int i = 0; i < t->pump.stream_count; i++)
-			own_close(&t->pump.streams[i].fd);
+	talk->pump.child = &talk->child;
+	talk->pump.interrupts = &talk->live->interrupts;
+	talk->pump.tick_ms = talk->live->listener->tick_ms;
+	talk->pump.tick = on_tick;
+	talk->pump.ctx = talk;
+	talk->pump.deadline_ms = clock_monotonic_ms() + CONFINE_MS;
+	if (start_agent(talk, e)) {
+		for (int i = 0; i < talk->pump.stream_count; i++)
+			own_close(&talk->pump.streams[i].fd);
 		return LIVE_BROKEN;
 	}
 	struct err unsent = ERR_NONE;
-	if (send_order(t, &unsent))
-		t->pump.stop = true; /* it has ended; its result line says why */
-	if (pump_run(&t->pump, e))
+	if (send_order(talk, &unsent))
+		talk->pump.stop = true; /* it has ended; its result line says why */
+	if (pump_run(&talk->pump, e))
 		return LIVE_BROKEN;
-	states_write(t->dir_fd, "stderr", t->step->attempt, t->err.bytes, t->err.len);
-	return judge(t, fact, egress, e);
+	states_write(talk->dir_fd, "stderr", talk->step->attempt, talk->err.bytes, talk->err.len);
+	return judge(talk, fact, egress, e);
 }
 
 enum live_end live_agent(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
 {
 	struct talk t = {
-		.live = w, .step = s, .secret = {-1, -1}, .child = {-1, -1}, .to_agent = -1};
-	if (live_check_left(w, e))
+		.live = live, .step = step, .secret = {-1, -1}, .child = {-1, -1}, .to_agent = -1};
+	if (live_check_left(live, e))
 		return LIVE_NO_SANDBOX;
-	t.dir_fd = states_open(w->instance, s->dir, w->config->machine.state_log_keep, e);
+	t.dir_fd = states_open(live->instance, step->dir, live->config->machine.state_log_keep, e);
 	if (t.dir_fd < 0)
 		return LIVE_BROKEN;
-	if (states_note_spend(t.dir_fd, s->execution, NULL, e)) {
+	if (states_note_spend(t.dir_fd, step->execution, NULL, e)) {
 		err_wrap(e, "what it spends could not be noted, so it was not started");
 		own_close(&t.dir_fd);
 		return LIVE_BROKEN;
@@ -320,7 +324,7 @@ enum live_end live_agent(
 	output_init(&t.err, STDERR_BYTES_MAX);
 	buf_init(&t.secret_error, 4096);
 	buf_init(&t.recorded, TAPE_BYTES_MAX);
-	proposals_init(&t.proposals, w, s, &t.pump);
+	proposals_init(&t.proposals, live, step, &t.pump);
 	t.proposals.to_agent = &t.to_agent;
 	enum live_end end = converse(&t, fact, egress, e);
 	proposals_done(&t.proposals);

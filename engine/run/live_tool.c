@@ -8,9 +8,9 @@
 #include "launch/planted.h"
 #include "run/egress.h"
 #include "run/live.h"
-#include "run/printed.h"
+#include "run/output_json.h"
 #include "run/pump.h"
-#include "run/trail.h"
+#include "run/run_audit.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,10 +33,10 @@ struct run {
 	bool unmade;           /* there was no jail: nothing ran */
 };
 
-static int open_stdin(const struct step *s, struct err *e)
+static int open_stdin(const struct step *step, struct err *e)
 {
-	if (s->stdin_text)
-		return io_memory_file("stdin", s->stdin_text, s->stdin_len, e);
+	if (step->stdin_text)
+		return io_memory_file("stdin", step->stdin_text, step->stdin_len, e);
 	int fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	return fd < 0 ? err_errno(e, "cannot open /dev/null") : fd;
 }
@@ -56,40 +56,40 @@ static void take_status(void *ctx, const char *bytes, size_t len)
 	r->pump.ended = !len || bytes[len - 1] == '\n';
 }
 
-static int open_ends(struct run *r, const struct step *s, struct err *e)
+static int open_ends(struct run *run, const struct step *step, struct err *e)
 {
 	const struct pump_stream takers[] = {
-		{-1, take_stdout, r}, {-1, output_take, &r->err}, {-1, take_status, r}};
-	r->fds[0] = open_stdin(s, e);
-	if (r->fds[0] < 0)
+		{-1, take_stdout, run}, {-1, output_take, &run->err}, {-1, take_status, run}};
+	run->fds[0] = open_stdin(step, e);
+	if (run->fds[0] < 0)
 		return -1;
 	for (int i = 0; i < (int)ARRAY_LEN(takers); i++) {
 		int ends[2];
 		if (pipe2(ends, O_CLOEXEC))
 			return err_errno(e, "cannot make a pipe");
-		r->pump.streams[i] = takers[i];
-		r->pump.streams[i].fd = ends[0];
-		r->fds[1 + i] = ends[1];
-		r->pump.stream_count = i + 1;
+		run->pump.streams[i] = takers[i];
+		run->pump.streams[i].fd = ends[0];
+		run->fds[1 + i] = ends[1];
+		run->pump.stream_count = i + 1;
 	}
 	return 0;
 }
 
 /* The policy says whether there is a list; what it is the state says. */
-static int start_egress(struct live *w, const struct step *s, struct run *r, struct err *e)
+static int start_egress(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	struct egress_ask ask = {.hosts = s->state->tool.hosts,
-		.host_count = s->state->tool.host_count,
-		.private_hosts = w->config->sandbox.private_hosts.items,
-		.private_count = w->config->sandbox.private_hosts.count,
-		.upstream_proxy = w->config->sandbox.upstream_proxy};
-	if (egress_start(&r->egress, &ask, e))
+	struct egress_ask ask = {.hosts = step->state->tool.hosts,
+		.host_count = step->state->tool.host_count,
+		.private_hosts = live->config->sandbox.private_hosts.items,
+		.private_count = live->config->sandbox.private_hosts.count,
+		.upstream_proxy = live->config->sandbox.upstream_proxy};
+	if (egress_start(&run->egress, &ask, e))
 		return -1;
-	int facts = fcntl(r->egress.facts_fd, F_DUPFD_CLOEXEC, 0);
+	int facts = fcntl(run->egress.facts_fd, F_DUPFD_CLOEXEC, 0);
 	if (facts < 0)
 		return err_errno(e, "cannot read the broker's facts");
-	r->pump.streams[r->pump.stream_count++] =
-		(struct pump_stream){facts, egress_take, &r->egress};
+	run->pump.streams[run->pump.stream_count++] =
+		(struct pump_stream){facts, egress_take, &run->egress};
 	return 0;
 }
 
@@ -108,84 +108,84 @@ static bool has_list(const json_t *policy)
 	return json_object_get(json_object_get(policy, "network"), "proxy_fd");
 }
 
-void live_ahead(struct live *w, const json_t *policy)
+void live_ahead(struct live *live, const json_t *policy)
 {
 	json_auto_t *fixed = fixed_part(policy);
 	struct err unheard = ERR_NONE; /* whoever needs it is told */
 	if (!has_list(fixed))
-		jails_find(&w->jails, fixed, &unheard);
+		jails_find(&live->jails, fixed, &unheard);
 }
 
-static int find_launcher(
-	struct live *w, const struct step *s, struct run *r, const json_t *policy, struct err *e)
+static int find_launcher(struct live *live, const struct step *step, struct run *run,
+	const json_t *policy, struct err *e)
 {
 	if (!has_list(policy)) {
-		r->through = jails_find(&w->jails, policy, e);
-		return r->through ? 0 : -1;
+		run->through = jails_find(&live->jails, policy, e);
+		return run->through ? 0 : -1;
 	}
-	if (r->egress.broker.pid < 0 && start_egress(w, s, r, e))
+	if (run->egress.broker.pid < 0 && start_egress(live, step, run, e))
 		return -1;
-	r->through = &r->own;
-	return launcher_start(policy, r->egress.jail_fd, &r->own, e);
+	run->through = &run->own;
+	return launcher_start(policy, run->egress.jail_fd, &run->own, e);
 }
 
-static void drop_launcher(struct live *w, struct run *r)
+static void drop_launcher(struct live *live, struct run *run)
 {
-	if (r->through == &r->own)
-		launcher_stop(&r->own);
-	else if (r->through)
-		jails_drop(&w->jails);
-	r->through = NULL;
+	if (run->through == &run->own)
+		launcher_stop(&run->own);
+	else if (run->through)
+		jails_drop(&live->jails);
+	run->through = NULL;
 }
 
 /* A state that leads to no other command at once gives the last order: what is built ahead would be
  * for nobody. */
-static void close_after(struct live *w, const struct step *s, struct run *r)
+static void close_after(struct live *live, const struct step *step, struct run *run)
 {
 	bool last = true;
-	for (size_t i = 0; i < state_edge_count(s->state); i++) {
-		const struct state *to = state_edge(s->state, i);
+	for (size_t i = 0; i < state_edge_count(step->state); i++) {
+		const struct state *to = state_edge(step->state, i);
 		last = last && !(to && (to->kind == KIND_TOOL || to->kind == KIND_BRANCH));
 	}
-	if (r->through == &r->own)
-		launcher_close(&r->own);
+	if (run->through == &run->own)
+		launcher_close(&run->own);
 	else if (last)
-		jails_retire(&w->jails);
+		jails_retire(&live->jails);
 }
 
 /* A launcher may have died while nobody needed it: then there is another. When that one dies as
  * well, its own words are the judge's. */
-static int give_order(struct live *w, const struct step *s, struct run *r, struct err *e)
+static int give_order(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	AUTO_FREE char *order = grants_order(w->config, &s->state->tool, s->policy, e);
-	json_auto_t *policy = fixed_part(s->policy);
+	AUTO_FREE char *order = grants_order(live->config, &step->state->tool, step->policy, e);
+	json_auto_t *policy = fixed_part(step->policy);
 	int rc = order ? 1 : -1;
 	for (int starts = 0; rc == 1 && starts < 2; starts++) {
-		drop_launcher(w, r);
-		rc = find_launcher(w, s, r, policy, e);
-		rc = rc ? rc : launcher_order(r->through, order, strlen(order), r->fds, e);
+		drop_launcher(live, run);
+		rc = find_launcher(live, step, run, policy, e);
+		rc = rc ? rc : launcher_order(run->through, order, strlen(order), run->fds, e);
 	}
 	if (order)
 		explicit_bzero(order, strlen(order));
 	if (!rc)
-		close_after(w, s, r);
+		close_after(live, step, run);
 	return rc < 0 ? -1 : 0;
 }
 
 /* Written beside the data directory and renamed into it: the directory belongs to jailed commands,
  * which may have put a link, a pipe or a directory where our file goes. Only a directory resists,
  * and then this step's outcome says so. */
-static enum live_end place_poke(struct live *w, const json_t *poke, json_t **fact, struct err *e)
+static enum live_end place_poke(struct live *live, const json_t *poke, json_t **fact, struct err *e)
 {
-	int dir = w->instance->dir_fd;
+	int dir = live->instance->dir_fd;
 	if (!poke) {
-		unlinkat(w->data_fd, "poke.json", 0);
+		unlinkat(live->data_fd, "poke.json", 0);
 		return LIVE_FACT;
 	}
 	AUTO_FREE char *text = json_text(poke);
 	if (!text || io_replace_file(dir, "poke.json", text, strlen(text), 0644, e))
 		return LIVE_BROKEN;
-	if (renameat(dir, "poke.json", w->data_fd, "poke.json") == 0)
+	if (renameat(dir, "poke.json", live->data_fd, "poke.json") == 0)
 		return LIVE_FACT;
 	if (errno != EISDIR)
 		return err_errno(e, "data/poke.json cannot be written"), LIVE_BROKEN;
@@ -199,16 +199,16 @@ static json_t *number_or_null(const json_t *status, const char *key)
 	return json_is_integer(value) ? json_incref((json_t *)(uintptr_t)value) : json_null();
 }
 
-static json_t *tool_fact(struct run *r, const struct state *s, const json_t *status)
+static json_t *tool_fact(struct run *run, const struct state *state, const json_t *status)
 {
 	json_t *fact = json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "exit",
 		number_or_null(status, "exit"), "signal", number_or_null(status, "signal"),
 		"timed_out", json_is_true(json_object_get(status, "timed_out")), "wall_ms",
 		number_or_null(status, "wall_ms"), "max_rss_kib",
 		number_or_null(status, "max_rss_kib"), "stderr_tail",
-		printed_tail(&r->err, STDERR_TAIL_BYTES));
-	printed_fact(&r->out, &r->printed, fact);
-	if (reduce_wants_output(s) && json_too_many(r->out.bytes, r->out.len))
+		output_json_tail(&run->err, STDERR_TAIL_BYTES));
+	output_json_fact(&run->out, &run->printed, fact);
+	if (reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len))
 		json_object_set_new(fact, "too_many_values", json_true());
 	/* A command that ended well in spite of a limit needs no reason. */
 	char limit[ENDING_LIMIT_BYTES];
@@ -220,130 +220,133 @@ static json_t *tool_fact(struct run *r, const struct state *s, const json_t *sta
 }
 
 /* Neither an exit status nor a time-out is what is to be said of such a command. */
-static void add_planted(struct live *w, const struct step *s, const json_t *status, json_t *fact)
+static void add_planted(
+	struct live *live, const struct step *step, const json_t *status, json_t *fact)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
 	if (planted_reason(status, PLANTED_IN_DATA, &reason))
 		json_object_set_new(fact, "planted",
 			json_string(reason.failed ? "it made a repository" : reason.data));
-	json_t *moved = live_planted(w, s, status);
+	json_t *moved = live_planted(live, step, status);
 	if (moved)
 		json_object_set_new(fact, "moved_aside", moved);
 }
 
-static void keep_output(struct live *w, const struct step *s, const struct run *r, json_t *fact)
+static void keep_output(
+	struct live *live, const struct step *step, const struct run *run, json_t *fact)
 {
 	struct err e = ERR_NONE;
-	AUTO_FD int dir = states_open(w->instance, s->dir, w->config->machine.state_log_keep, &e);
+	AUTO_FD int dir =
+		states_open(live->instance, step->dir, live->config->machine.state_log_keep, &e);
 	bool kept = dir >= 0 &&
-		    !states_write(dir, "stdout", s->attempt, r->out.bytes, r->out.len) &&
-		    !states_write(dir, "stderr", s->attempt, r->err.bytes, r->err.len) &&
-		    !states_write(dir, "status", s->attempt, r->status.bytes, r->status.len);
+		    !states_write(dir, "stdout", step->attempt, run->out.bytes, run->out.len) &&
+		    !states_write(dir, "stderr", step->attempt, run->err.bytes, run->err.len) &&
+		    !states_write(dir, "status", step->attempt, run->status.bytes, run->status.len);
 	if (kept)
 		return;
 	if (dir >= 0)
 		err_errno(&e, "cannot write it");
-	live_notice(w, "the output of state %s is not kept: %s", s->state->name, e.text);
+	live_notice(live, "the output of state %s is not kept: %s", step->state->name, e.text);
 	if (json_object_get(fact, "exit"))
 		json_object_set_new(fact, "logs_cut", json_sprintf("output: %.600s", e.text));
 }
 
 /* The command began, or may have, and how it ended nobody knows: that is the step's outcome. What
  * is said of what it left was looked at. */
-static json_t *lost_fact(
-	struct live *w, struct run *r, const struct step *s, const char *why, const json_t *status)
+static json_t *lost_fact(struct live *live, struct run *run, const struct step *step,
+	const char *why, const json_t *status)
 {
-	drop_launcher(w, r);
+	drop_launcher(live, run);
 	bool seen = orphans_end() >= 0;
 	char reason[REDUCE_REASON_BYTES];
 	snprintf(reason, sizeof(reason), "launcher lost: %.300s; %s", why,
 		seen ? "nothing that it ran is left"
 		     : "what it ran cannot be listed here, and may go on");
-	json_t *fact = tool_fact(r, s->state, status);
+	json_t *fact = tool_fact(run, step->state, status);
 	json_object_set_new(fact, "lost", json_string(reason));
 	json_auto_t *searched = planted_of_lost(status);
-	add_planted(w, s, searched, fact);
+	add_planted(live, step, searched, fact);
 	return fact;
 }
 
 /* The status line is the only judge: a command may itself exit 124, 125 or 137. */
 static enum live_end judge(
-	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
+	struct live *live, const struct step *step, struct run *run, json_t **fact, struct err *e)
 {
-	if (r->pump.interrupted)
+	if (run->pump.interrupted)
 		return LIVE_INTERRUPTED;
-	if (r->pump.late) {
-		*fact = lost_fact(w, r, s, "it did not end its command in time", NULL);
+	if (run->pump.late) {
+		*fact = lost_fact(live, run, step, "it did not end its command in time", NULL);
 		return LIVE_FACT;
 	}
-	json_auto_t *status = launcher_status(r->through, r->status.bytes, r->status.len);
+	json_auto_t *status = launcher_status(run->through, run->status.bytes, run->status.len);
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
 	if (ending == ENDING_RAN) {
-		*fact = tool_fact(r, s->state, status);
-		add_planted(w, s, status, *fact);
+		*fact = tool_fact(run, step->state, status);
+		add_planted(live, step, status, *fact);
 		return LIVE_FACT;
 	}
-	if (ending == ENDING_LOST && interrupts_stop(r->pump.interrupts))
+	if (ending == ENDING_LOST && interrupts_stop(run->pump.interrupts))
 		return LIVE_INTERRUPTED;
 	if (ending == ENDING_LOST) {
-		*fact = lost_fact(w, r, s, why.text, status);
+		*fact = lost_fact(live, run, step, why.text, status);
 		return LIVE_FACT;
 	}
-	r->unmade = true;
+	run->unmade = true;
 	err_set(e, "the jail could not be set up, %s", why.text);
 	return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
 }
 
 static enum live_end run_jail(
-	struct live *w, const struct step *s, struct run *r, json_t **fact, struct err *e)
+	struct live *live, const struct step *step, struct run *run, json_t **fact, struct err *e)
 {
-	struct pump *p = &r->pump;
-	*p = (struct pump){.interrupts = &w->interrupts,
-		.tick_ms = w->listener->tick_ms,
+	struct pump *p = &run->pump;
+	*p = (struct pump){.interrupts = &live->interrupts,
+		.tick_ms = live->listener->tick_ms,
 		.tick = live_tick,
-		.ctx = w};
-	int failed = open_ends(r, s, e) || give_order(w, s, r, e);
-	own_close(&r->egress.jail_fd);
+		.ctx = live};
+	int failed = open_ends(run, step, e) || give_order(live, step, run, e);
+	own_close(&run->egress.jail_fd);
 	for (int i = 0; i < LAUNCHER_FDS; i++)
-		own_close(&r->fds[i]);
+		own_close(&run->fds[i]);
 	if (failed) {
 		for (int i = 0; i < p->stream_count; i++)
 			own_close(&p->streams[i].fd);
 		return LIVE_BROKEN;
 	}
-	p->child = &r->through->child;
-	p->deadline_ms = clock_monotonic_ms() + s->state->timeout_secs * 1000 + GRACE_MS;
+	p->child = &run->through->child;
+	p->deadline_ms = clock_monotonic_ms() + step->state->timeout_secs * 1000 + GRACE_MS;
 	if (pump_carry(p, e))
 		return LIVE_BROKEN;
-	output_close(&r->out);
-	output_close(&r->err);
-	grants_redact(w->config, s->state, &r->out);
-	grants_redact(w->config, s->state, &r->err);
-	enum live_end end = judge(w, s, r, fact, e);
-	if (*s->dir && !r->unmade)
-		keep_output(w, s, r, *fact);
+	output_close(&run->out);
+	output_close(&run->err);
+	grants_redact(live->config, step->state, &run->out);
+	grants_redact(live->config, step->state, &run->err);
+	enum live_end end = judge(live, step, run, fact, e);
+	if (*step->dir && !run->unmade)
+		keep_output(live, step, run, *fact);
 	return end;
 }
 
 enum live_end live_jail(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
 {
 	struct run r = {.fds = {-1, -1, -1, -1}, .own = LAUNCHER_NONE, .egress = EGRESS_NONE};
-	int64_t cap = w->config->sandbox.limits.output_kb * 1024;
+	int64_t cap = live->config->sandbox.limits.output_kb * 1024;
 	output_init(&r.out, cap < STREAM_BYTES_MAX ? (size_t)cap : STREAM_BYTES_MAX);
 	output_init(&r.err, r.out.cap_bytes);
 	sha256_init(&r.printed);
 	output_init(&r.status, LAUNCHER_STATUS_BYTES_MAX);
-	enum live_end end = run_jail(w, s, &r, fact, e);
+	enum live_end end = run_jail(live, step, &r, fact, e);
 	if (end != LIVE_FACT || r.through == &r.own)
-		drop_launcher(w, &r);
+		drop_launcher(live, &r);
 	egress_done(&r.egress);
 	if (end == LIVE_FACT)
-		trail_tool(w, s, *fact);
+		run_audit_tool(live, step, *fact);
 	if (end == LIVE_FACT && egress && r.egress.by_endpoint) {
-		*egress = egress_lines(r.egress.by_endpoint, s->state->name);
-		trail_egress(w, s, *egress);
+		*egress = egress_lines(r.egress.by_endpoint, step->state->name);
+		run_audit_egress(live, step, *egress);
 	}
 	json_decref(r.egress.by_endpoint);
 	output_done(&r.out);
@@ -353,16 +356,17 @@ enum live_end live_jail(
 }
 
 enum live_end live_tool(
-	struct live *w, const struct step *s, json_t **fact, json_t **egress, struct err *e)
+	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
 {
-	if (live_check_left(w, e))
+	if (live_check_left(live, e))
 		return LIVE_NO_SANDBOX;
-	enum live_end end = place_poke(w, s->poke, fact, e);
+	enum live_end end = place_poke(live, step->poke, fact, e);
 	if (end != LIVE_FACT || *fact)
 		return end;
 	/* The profile works on this host, so what keeps one jail from being set up may pass. */
 	int tries = 1;
-	while ((end = live_jail(w, s, fact, egress, e)) == LIVE_NO_JAIL && ending_again(tries++))
+	while ((end = live_jail(live, step, fact, egress, e)) == LIVE_NO_JAIL &&
+		ending_again(tries++))
 		*e = ERR_NONE;
 	return end;
 }

@@ -11,62 +11,62 @@
 enum { SECOND_US = 1000000 };
 static const int64_t WAIT_SECS_MAX = 100LL * 366 * 86400; /* beyond any run; keeps sums in range */
 
-static int every_secs(const struct position *p, int64_t *out, struct err *e)
+static int every_secs(const struct position *position, int64_t *out, struct err *e)
 {
-	const struct wait_state *w = &p->state->wait;
+	const struct wait_state *w = &position->state->wait;
 	if (w->every_secs.present) {
 		*out = w->every_secs.value;
 		return 0;
 	}
-	json_auto_t *value = template_value(w->every_ref, p->blackboard, NULL, e);
+	json_auto_t *value = template_value(w->every_ref, position->blackboard, NULL, e);
 	if (!value)
-		return err_wrap(e, "state %s, every_secs", p->state->name);
+		return err_wrap(e, "state %s, every_secs", position->state->name);
 	if (!json_is_integer(value) || json_integer_value(value) < 1)
 		return err_set(e, "state %s: every_secs is %lld, and must be at least 1",
-			p->state->name, (long long)json_integer_value(value));
+			position->state->name, (long long)json_integer_value(value));
 	*out = json_integer_value(value);
 	return 0;
 }
 
-static int until_us(const struct position *p, int64_t *out, struct err *e)
+static int until_us(const struct position *position, int64_t *out, struct err *e)
 {
-	const struct wait_state *w = &p->state->wait;
+	const struct wait_state *w = &position->state->wait;
 	if (w->until_literal) {
 		*out = w->until_unix_us;
 		return 0;
 	}
-	json_auto_t *value = template_value(w->until_ref, p->blackboard, NULL, e);
+	json_auto_t *value = template_value(w->until_ref, position->blackboard, NULL, e);
 	const char *text = json_string_value(value);
 	if (!value)
-		return err_wrap(e, "state %s, until", p->state->name);
+		return err_wrap(e, "state %s, until", position->state->name);
 	if (!text || clock_parse(text, strlen(text), out))
 		return err_set(e, "state %s: until is \"%s\", which is not an ISO-8601 instant",
-			p->state->name, text ? text : "");
+			position->state->name, text ? text : "");
 	return 0;
 }
 
-int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct err *e)
+int plan_wake(const struct position *position, int64_t now_us, int64_t *wake_us, struct err *e)
 {
-	const struct wait_state *w = &p->state->wait;
+	const struct wait_state *w = &position->state->wait;
 	*wake_us = 0;
 	if (!w->timed)
 		return 0;
 	if (w->until_literal || w->until_ref) {
-		int failed = until_us(p, wake_us, e);
+		int failed = until_us(position, wake_us, e);
 		if (!failed && *wake_us < 1)
 			*wake_us = 1; /* 0 would mean never */
 		return failed;
 	}
 	int64_t secs = 0;
-	if (every_secs(p, &secs, e))
+	if (every_secs(position, &secs, e))
 		return -1;
 	*wake_us = now_us + (secs < WAIT_SECS_MAX ? secs : WAIT_SECS_MAX) * SECOND_US;
 	return 0;
 }
 
-int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter)
+int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter)
 {
-	const struct retry *r = &s->retry;
+	const struct retry *r = &state->retry;
 	/* Nothing times what is too much for a double would be no number. */
 	double secs = r->backoff_secs > 0 ? r->backoff_secs * pow(r->factor, attempt - 1) : 0;
 	if (secs > r->max_backoff_secs)
@@ -77,25 +77,27 @@ int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter)
 	return (int64_t)((secs < most ? secs : most) * 1000);
 }
 
-void step_done(struct step *s)
+void step_done(struct step *step)
 {
-	json_decref(s->fact);
-	json_decref(s->policy);
-	json_decref(s->confine);
-	json_decref(s->request);
-	free(s->stdin_text);
-	*s = (struct step){0};
+	json_decref(step->fact);
+	json_decref(step->policy);
+	json_decref(step->confine);
+	json_decref(step->request);
+	free(step->stdin_text);
+	*step = (struct step){0};
 }
 
-int plan_step(const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
+int plan_step(const struct plan_env *env, const struct position *position, struct step *out,
+	struct err *e)
 {
-	struct step s = {.state = p->state,
-		.seq = p->seq + 1,
-		.attempt = p->attempt,
-		.execution = p->executions + 1};
-	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq, p->state->name);
-	int failed =
-		p->state->kind == KIND_TOOL ? plan_tool(env, p, &s, e) : plan_agent(env, p, &s, e);
+	struct step s = {.state = position->state,
+		.seq = position->seq + 1,
+		.attempt = position->attempt,
+		.execution = position->executions + 1};
+	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq,
+		position->state->name);
+	int failed = position->state->kind == KIND_TOOL ? plan_tool(env, position, &s, e)
+							: plan_agent(env, position, &s, e);
 	if (failed) {
 		step_done(&s);
 		return -1;

@@ -37,11 +37,11 @@ struct step {
 };
 
 /* -1: the state cannot go on and the machine halts with that reason. */
-int plan_step(
-	const struct plan_env *env, const struct position *p, struct step *out, struct err *e);
-void step_done(struct step *s);
+int plan_step(const struct plan_env *env, const struct position *position, struct step *out,
+	struct err *e);
+void step_done(struct step *step);
 /* When a wait that is armed at `now_us` ends by itself: 0: never. */
-int plan_wake(const struct position *p, int64_t now_us, int64_t *wake_us, struct err *e);
+int plan_wake(const struct position *position, int64_t now_us, int64_t *wake_us, struct err *e);
 /* The delay before attempt p->attempt + 1; `jitter` in [0, 1) shortens it by up to half. */
-int64_t plan_backoff_ms(const struct state *s, int attempt, double jitter);
+int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter);
 #endif

@@ -27,25 +27,30 @@ struct caps {
 };
 
 /* Attempts share their state's cap, and no state gets more than its machine has left. */
-static struct caps caps_left(const struct position *p, const struct config *c, bool metered)
+static struct caps caps_left(
+	const struct position *position, const struct config *config, bool metered)
 {
-	const struct agent_state *a = &p->state->agent;
+	const struct agent_state *a = &position->state->agent;
 	struct caps left = {-1, -1, -1, -1};
-	lower(&left.input_tokens, count(a->max_input_tokens), p->step.input_tokens);
-	lower(&left.input_tokens, c->budget.max_input_tokens, p->totals.input_tokens);
-	lower(&left.output_tokens, count(a->max_output_tokens), p->step.output_tokens);
-	lower(&left.output_tokens, c->budget.max_output_tokens, p->totals.output_tokens);
+	lower(&left.input_tokens, count(a->max_input_tokens), position->step.input_tokens);
+	lower(&left.input_tokens, config->budget.max_input_tokens, position->totals.input_tokens);
+	lower(&left.output_tokens, count(a->max_output_tokens), position->step.output_tokens);
+	lower(&left.output_tokens, config->budget.max_output_tokens,
+		position->totals.output_tokens);
 	/* -1 is no cap; 0 has been refused at start. */
 	if (!metered) {
-		lower(&left.input_tokens, count(a->max_tokens_fallback), p->step.input_tokens);
-		lower(&left.output_tokens, count(a->max_tokens_fallback), p->step.output_tokens);
+		lower(&left.input_tokens, count(a->max_tokens_fallback),
+			position->step.input_tokens);
+		lower(&left.output_tokens, count(a->max_tokens_fallback),
+			position->step.output_tokens);
 	}
-	lower(&left.hard_microusd, budget_microusd(a->max_usd), p->step.microusd);
-	lower(&left.hard_microusd, budget_microusd(p->machine->max_usd), p->totals.microusd);
-	lower(&left.hard_microusd, c->budget.max_microusd, p->totals.microusd);
-	lower(&left.soft_microusd, budget_microusd(a->best_effort_usd), p->step.microusd);
-	lower(&left.soft_microusd, budget_microusd(p->machine->best_effort_usd),
-		p->totals.microusd);
+	lower(&left.hard_microusd, budget_microusd(a->max_usd), position->step.microusd);
+	lower(&left.hard_microusd, budget_microusd(position->machine->max_usd),
+		position->totals.microusd);
+	lower(&left.hard_microusd, config->budget.max_microusd, position->totals.microusd);
+	lower(&left.soft_microusd, budget_microusd(a->best_effort_usd), position->step.microusd);
+	lower(&left.soft_microusd, budget_microusd(position->machine->best_effort_usd),
+		position->totals.microusd);
 	return left;
 }
 
@@ -54,25 +59,27 @@ static json_t *cap(int64_t value)
 	return value >= 0 ? json_integer((json_int_t)value) : json_null();
 }
 
-static json_t *limits(const struct position *p, const struct config *c, const struct caps *left)
+static json_t *limits(
+	const struct position *position, const struct config *config, const struct caps *left)
 {
-	const struct agent_state *a = &p->state->agent;
-	int64_t turns = a->mode == MODE_RUN ? c->agent.max_iterations_run : c->agent.max_iterations;
+	const struct agent_state *a = &position->state->agent;
+	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
+					    : config->agent.max_iterations;
 	if (a->max_iterations.present)
 		turns = a->max_iterations.value;
 	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "timeout_secs",
-		(json_int_t)p->state->timeout_secs, "max_iterations", (json_int_t)turns,
-		"max_output_tokens_per_call", (json_int_t)c->agent.max_output_tokens,
-		"context_tokens", (json_int_t)c->agent.context_tokens, "max_calls_per_turn",
-		(json_int_t)c->agent.max_calls_per_turn, "max_input_tokens",
+		(json_int_t)position->state->timeout_secs, "max_iterations", (json_int_t)turns,
+		"max_output_tokens_per_call", (json_int_t)config->agent.max_output_tokens,
+		"context_tokens", (json_int_t)config->agent.context_tokens, "max_calls_per_turn",
+		(json_int_t)config->agent.max_calls_per_turn, "max_input_tokens",
 		cap(left->input_tokens), "max_output_tokens", cap(left->output_tokens),
 		"max_microusd", cap(left->hard_microusd), "best_effort_microusd",
 		cap(left->soft_microusd));
 }
 
-static json_t *prices(const struct config_provider *p, const char *model)
+static json_t *prices(const struct config_provider *provider, const char *model)
 {
-	const struct config_price *price = config_price(p, model);
+	const struct config_price *price = config_price(provider, model);
 	if (!price)
 		return json_null();
 	return json_pack("{s:f,s:f,s:f,s:f}", "input", price->input, "output", price->output,
@@ -80,19 +87,20 @@ static json_t *prices(const struct config_provider *p, const char *model)
 }
 
 static json_t *provider(const struct plan_env *env, const struct step *step,
-	const struct config_provider *p, const char *model)
+	const struct config_provider *provider, const char *model)
 {
-	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%d/%s", p->base_url,
+	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%d/%s", provider->base_url,
 					       (unsigned long long)step->seq, step->attempt,
 					       step->state->name)
-				     : json_string(p->base_url);
-	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name", p->name,
-		"api_format", config_word("api_format", p->api_format), "base_url", url, "auth",
-		config_word("auth", p->auth), "api_version", p->api_version, "ca_file", p->ca_file,
-		"key", "connect_timeout_secs", (json_int_t)p->connect_timeout_secs,
-		"idle_timeout_secs", (json_int_t)p->idle_timeout_secs, "timeout_secs",
-		(json_int_t)p->timeout_secs, "max_retries", (json_int_t)p->max_retries, "prices",
-		prices(p, model));
+				     : json_string(provider->base_url);
+	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name",
+		provider->name, "api_format", config_word("api_format", provider->api_format),
+		"base_url", url, "auth", config_word("auth", provider->auth), "api_version",
+		provider->api_version, "ca_file", provider->ca_file, "key", "connect_timeout_secs",
+		(json_int_t)provider->connect_timeout_secs, "idle_timeout_secs",
+		(json_int_t)provider->idle_timeout_secs, "timeout_secs",
+		(json_int_t)provider->timeout_secs, "max_retries",
+		(json_int_t)provider->max_retries, "prices", prices(provider, model));
 }
 
 static json_t *reviewer(const struct plan_env *env, const struct step *step)
@@ -112,12 +120,13 @@ static json_t *thinking(enum thinking t)
 	return t == THINKING_INHERIT ? json_null() : json_string(names[t]);
 }
 
-static json_t *request(const struct plan_env *env, const struct position *p,
+static json_t *request(const struct plan_env *env, const struct position *position,
 	const struct step *step, const struct caps *left)
 {
-	const struct agent_state *a = &p->state->agent;
-	json_t *result =
-		p->state->output_schema ? record_to_json(p->state->output_schema) : json_null();
+	const struct agent_state *a = &position->state->agent;
+	json_t *result = position->state->output_schema
+				 ? record_to_json(position->state->output_schema)
+				 : json_null();
 	json_t *temperature =
 		a->temperature.present ? json_real(a->temperature.value) : json_null();
 	/* What is hidden is not written either. */
@@ -128,12 +137,12 @@ static json_t *request(const struct plan_env *env, const struct position *p,
 		"mode", a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
 		provider(env, step, step->provider, step->model), "reviewer", reviewer(env, step),
 		"model", step->model, "thinking", thinking(a->thinking), "temperature", temperature,
-		"limits", limits(p, env->confine.config, left), "protect", held, "hide", hidden,
-		"secrets", "record", env->record);
+		"limits", limits(position, env->confine.config, left), "protect", held, "hide",
+		hidden, "secrets", "record", env->record);
 }
 
 /* How commands may be run in `run` mode; an agent that only reads runs none. */
-static json_t *commands(const struct plan_env *env, const struct state *s)
+static json_t *commands(const struct plan_env *env, const struct state *state)
 {
 	const struct config *c = env->confine.config;
 	const struct config_list *argv = &c->workflow.verify_command;
@@ -145,8 +154,9 @@ static json_t *commands(const struct plan_env *env, const struct state *s)
 	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", policy, "run",
 		config_word("sandbox.run_commands", c->sandbox.run_commands), "approval",
 		config_word("approval.default", c->approval.mode), "auto_approve",
-		env->auto_approve, "verify", verify, "timeout_secs", (json_int_t)s->timeout_secs,
-		"verify_timeout_secs", (json_int_t)c->workflow.verify_timeout_secs);
+		env->auto_approve, "verify", verify, "timeout_secs",
+		(json_int_t)state->timeout_secs, "verify_timeout_secs",
+		(json_int_t)c->workflow.verify_timeout_secs);
 }
 
 /* A cap that earlier attempts used up needs no provider to say so. */
@@ -158,18 +168,18 @@ static json_t *spent_fact(const struct step *step)
 		"output_tokens", 0, "cached_tokens", 0, "turns", 0);
 }
 
-int plan_agent(
-	const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
+int plan_agent(const struct plan_env *env, const struct position *position, struct step *out,
+	struct err *e)
 {
 	AUTO_BUF prompt = BUF_INIT(PROMPT_BYTES_MAX);
-	if (template_render(p->state->agent.prompt, p->blackboard, NULL, &prompt, e))
-		return err_wrap(e, "state %s, prompt", p->state->name);
-	out->provider = config_agent_provider(env->confine.config, p->state, &out->model);
+	if (template_render(position->state->agent.prompt, position->blackboard, NULL, &prompt, e))
+		return err_wrap(e, "state %s, prompt", position->state->name);
+	out->provider = config_agent_provider(env->confine.config, position->state, &out->model);
 	if (!out->provider || !out->model)
-		return err_set(
-			e, "state %s: its provider or model is not configured", p->state->name);
+		return err_set(e, "state %s: its provider or model is not configured",
+			position->state->name);
 	bool metered = config_price(out->provider, out->model) != NULL;
-	struct caps left = caps_left(p, env->confine.config, metered);
+	struct caps left = caps_left(position, env->confine.config, metered);
 	if (!left.input_tokens || !left.output_tokens || !left.hard_microusd ||
 		!left.soft_microusd) {
 		out->fact = spent_fact(out);
@@ -182,10 +192,11 @@ int plan_agent(
 	const struct config_provider *const providers[] = {
 		out->provider, config_reviewer(env->confine.config, &unused)};
 	out->confine = confine_agent(&env->confine, providers, ARRAY_LEN(providers), dir);
-	if (p->state->agent.mode == MODE_RUN)
-		json_object_set_new(out->confine, "commands", commands(env, p->state));
-	out->request = request(env, p, out, &left);
+	if (position->state->agent.mode == MODE_RUN)
+		json_object_set_new(out->confine, "commands", commands(env, position->state));
+	out->request = request(env, position, out, &left);
 	json_object_set_new(out->request, "prompt", json_stringn(prompt.data, prompt.len));
-	return out->request && out->confine ? 0
-					    : err_set(e, "state %s: out of memory", p->state->name);
+	return out->request && out->confine
+		       ? 0
+		       : err_set(e, "state %s: out of memory", position->state->name);
 }

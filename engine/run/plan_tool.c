@@ -18,10 +18,10 @@ static void add_argument(json_t *argv, const struct buf *text)
 	json_array_append_new(argv, json_stringn(text->data, text->len));
 }
 
-static int add_splice(
-	json_t *argv, const struct template *t, const struct position *p, struct err *e)
+static int add_splice(json_t *argv, const struct template *template,
+	const struct position *position, struct err *e)
 {
-	json_auto_t *list = template_value(t, p->blackboard, NULL, e);
+	json_auto_t *list = template_value(template, position->blackboard, NULL, e);
 	if (!list)
 		return -1;
 	size_t i;
@@ -29,20 +29,20 @@ static int add_splice(
 	AUTO_BUF text = BUF_INIT(ARGV_BYTES_MAX);
 	json_array_foreach (list, i, item) {
 		buf_clear(&text);
-		if (template_render_item(t, item, &text))
+		if (template_render_item(template, item, &text))
 			return err_set(e, "the text is longer than %d bytes", ARGV_BYTES_MAX);
 		add_argument(argv, &text);
 	}
 	return 0;
 }
 
-static int add_text(json_t *argv, const struct template *t, const struct plan_env *env,
-	const struct position *p, struct err *e)
+static int add_text(json_t *argv, const struct template *template, const struct plan_env *env,
+	const struct position *position, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(ARGV_BYTES_MAX);
-	if (!strncmp(template_source(t), "scripts/", 8))
+	if (!strncmp(template_source(template), "scripts/", 8))
 		buf_addf(&text, "%s/", env->confine.bundle);
-	if (template_render(t, p->blackboard, NULL, &text, e))
+	if (template_render(template, position->blackboard, NULL, &text, e))
 		return -1;
 	add_argument(argv, &text);
 	return 0;
@@ -82,16 +82,16 @@ json_t *plan_environment(const struct plan_env *env)
 }
 
 /* Writes the names of the jail's own loopback interface that clients are to reach without the
- * proxy: those that `t` lists mean the operator's host, which only the proxy reaches. */
-static void direct_names(const struct tool_state *t, struct buf *out)
+ * proxy: those that `state` lists mean the operator's host, which only the proxy reaches. */
+static void direct_names(const struct tool_state *state, struct buf *out)
 {
 	static const char *const own[] = {"localhost", "127.0.0.1", "::1"};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		bool listed = false;
-		for (size_t k = 0; k < t->host_count && !listed; k++) {
+		for (size_t k = 0; k < state->host_count && !listed; k++) {
 			struct host_port host;
-			listed = !host_rule_decode(&host, t->hosts[k], NULL) && !host.wildcard &&
-				 !strcmp(host.host, own[i]);
+			listed = !host_rule_decode(&host, state->hosts[k], NULL) &&
+				 !host.wildcard && !strcmp(host.host, own[i]);
 		}
 		if (!listed)
 			buf_addf(out, "%s%s", out->len ? "," : "", own[i]);
@@ -119,41 +119,42 @@ static json_t *environment(const struct plan_env *env, const struct step *step)
 }
 
 static int render_argv(
-	const struct plan_env *env, const struct position *p, json_t *argv, struct err *e)
+	const struct plan_env *env, const struct position *position, json_t *argv, struct err *e)
 {
-	const struct tool_state *t = &p->state->tool;
+	const struct tool_state *t = &position->state->tool;
 	for (size_t i = 0; i < t->command_count; i++) {
 		int failed = template_is_splice(t->command[i])
-				     ? add_splice(argv, t->command[i], p, e)
-				     : add_text(argv, t->command[i], env, p, e);
+				     ? add_splice(argv, t->command[i], position, e)
+				     : add_text(argv, t->command[i], env, position, e);
 		if (failed)
-			return err_wrap(e, "state %s, command[%zu]", p->state->name, i);
+			return err_wrap(e, "state %s, command[%zu]", position->state->name, i);
 	}
 	return 0;
 }
 
-static int render_stdin(const struct position *p, struct step *out, struct err *e)
+static int render_stdin(const struct position *position, struct step *out, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(STDIN_BYTES_MAX);
-	if (!p->state->tool.stdin_text)
+	if (!position->state->tool.stdin_text)
 		return 0;
-	if (template_render(p->state->tool.stdin_text, p->blackboard, NULL, &text, e))
-		return err_wrap(e, "state %s, stdin", p->state->name);
+	if (template_render(position->state->tool.stdin_text, position->blackboard, NULL, &text, e))
+		return err_wrap(e, "state %s, stdin", position->state->name);
 	out->stdin_text = buf_take(&text, &out->stdin_len);
 	return out->stdin_text ? 0 : err_set(e, "out of memory");
 }
 
-int plan_tool(const struct plan_env *env, const struct position *p, struct step *out, struct err *e)
+int plan_tool(const struct plan_env *env, const struct position *position, struct step *out,
+	struct err *e)
 {
 	json_auto_t *argv = json_array();
-	if (render_argv(env, p, argv, e) || render_stdin(p, out, e))
+	if (render_argv(env, position, argv, e) || render_stdin(position, out, e))
 		return -1;
 	const char *fault = argv_fault(argv);
 	if (fault) {
 		out->fact = json_pack("{s:s}", "not_run", fault);
 		return 0;
 	}
-	fault = template_literal(p->state->tool.command[0])
+	fault = template_literal(position->state->tool.command[0])
 			? NULL
 			: rendered_fault(env, json_string_value(json_array_get(argv, 0)));
 	if (fault) {
@@ -161,8 +162,8 @@ int plan_tool(const struct plan_env *env, const struct position *p, struct step 
 			json_sprintf("the command rendered to a program that %s", fault));
 		return 0;
 	}
-	out->poke = p->poke;
-	out->policy = confine_policy(&env->confine, p->state);
+	out->poke = position->poke;
+	out->policy = confine_policy(&env->confine, position->state);
 	json_auto_t *order = json_pack("{s:O,s:o,s:O}", "argv", argv, "env", environment(env, out),
 		"timeout_secs", json_object_get(out->policy, "timeout_secs"));
 	json_object_update(out->policy, order);

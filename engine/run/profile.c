@@ -18,25 +18,25 @@ json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
 }
 
 /* How a command ended in a jail of that policy, which is taken; NULL: there is no such jail. */
-static json_t *try_jail(struct live *w, json_t *taken, struct err *e)
+static json_t *try_jail(struct live *live, json_t *taken, struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
 	struct step step = {.state = &state, .attempt = 1, .policy = taken};
-	const char *memory_by = config_memory_by(&w->config->sandbox.limits);
+	const char *memory_by = config_memory_by(&live->config->sandbox.limits);
 	json_t *fact = NULL;
 	if (memory_by)
 		json_object_set_new(
 			json_object_get(taken, "limits"), "memory_by", json_string(memory_by));
-	enum live_end end = live_jail(w, &step, &fact, NULL, e);
+	enum live_end end = live_jail(live, &step, &fact, NULL, e);
 	json_decref(step.policy);
 	return end == LIVE_FACT ? fact : NULL;
 }
 
-static int probe_strict(struct live *w, bool allow_root_jail, struct err *e)
+static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 {
 	json_auto_t *fact = try_jail(
-		w, profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
+		live, profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
 	if (!fact)
 		return -1;
 	const json_t *code = json_object_get(fact, "exit");
@@ -48,7 +48,7 @@ static int probe_strict(struct live *w, bool allow_root_jail, struct err *e)
 /* A jail that starts is not enough: no namespace stands behind its filter. Root's command is who
  * owns the workspace, so it is that one. */
 static int probe_hardened(
-	struct live *w, const char *workspace, bool allow_root_jail, struct err *e)
+	struct live *live, const char *workspace, bool allow_root_jail, struct err *e)
 {
 	struct offline target = {.listen_fd = -1};
 	json_t *argv = NULL;
@@ -59,7 +59,7 @@ static int probe_hardened(
 		json_object_set_new(taken, "bundle", json_string(directory));
 		json_object_set_new(
 			json_object_get(taken, "workspace"), "path", json_string(workspace));
-		json_auto_t *fact = try_jail(w, taken, e);
+		json_auto_t *fact = try_jail(live, taken, e);
 		rc = fact ? offline_judge(&target, fact, e) : -1;
 	}
 	offline_close(&target);
@@ -67,26 +67,26 @@ static int probe_hardened(
 }
 
 const char *profile_resolve(
-	struct live *w, const char *workspace, bool allow_root_jail, struct err *e)
+	struct live *live, const char *workspace, bool allow_root_jail, struct err *e)
 {
-	enum sandbox_profile wanted = w->config->sandbox.profile;
+	enum sandbox_profile wanted = live->config->sandbox.profile;
 	if (wanted == PROFILE_HARDENED)
-		return probe_hardened(w, workspace, allow_root_jail, e) ? NULL : "hardened";
+		return probe_hardened(live, workspace, allow_root_jail, e) ? NULL : "hardened";
 	struct err why = ERR_NONE;
-	if (probe_strict(w, allow_root_jail, &why) == 0)
+	if (probe_strict(live, allow_root_jail, &why) == 0)
 		return "strict";
-	if (wanted == PROFILE_STRICT || interrupts_kill(&w->interrupts)) {
+	if (wanted == PROFILE_STRICT || interrupts_kill(&live->interrupts)) {
 		err_set(e, "sandbox.profile strict does not work here: %s", why.text);
 		return NULL;
 	}
 	struct err other = ERR_NONE;
-	if (probe_hardened(w, workspace, allow_root_jail, &other)) {
+	if (probe_hardened(live, workspace, allow_root_jail, &other)) {
 		bool same = strstr(other.text, why.text);
 		err_set(e, "neither profile works here: %s%s%s%s", same ? "" : "strict: ", why.text,
 			same ? "" : ": ", same ? "" : other.text);
 		return NULL;
 	}
-	live_notice(w,
+	live_notice(live,
 		"confinement is hardened, not strict: %s; \"agent6 check sandbox\" says what "
 		"that means and how to change it",
 		why.text);
@@ -106,29 +106,30 @@ static void add_place(json_t *list, const char *path)
 		json_array_append_new(list, json_string(path));
 }
 
-int profile_check_ids(
-	struct live *w, const struct machine *m, const struct confine *c, struct err *e)
+int profile_check_ids(struct live *live, const struct machine *machine,
+	const struct confine *confine, struct err *e)
 {
 	bool writes = false, tools = false;
-	if (geteuid() || c->allow_root_jail || strcmp(c->profile, "strict") != 0)
+	if (geteuid() || confine->allow_root_jail || strcmp(confine->profile, "strict") != 0)
 		return 0;
 	json_auto_t *places = json_array();
-	for (size_t i = 0; i < m->state_count; i++) {
-		writes = writes || confine_writes(&m->states[i]);
-		tools = tools || m->states[i].kind == KIND_TOOL;
-		for (size_t k = 0;
-			m->states[i].kind == KIND_TOOL && k < m->states[i].tool.write_count; k++)
-			add_place(places, m->states[i].tool.writes[k]);
+	for (size_t i = 0; i < machine->state_count; i++) {
+		writes = writes || confine_writes(&machine->states[i]);
+		tools = tools || machine->states[i].kind == KIND_TOOL;
+		for (size_t k = 0; machine->states[i].kind == KIND_TOOL &&
+				   k < machine->states[i].tool.write_count;
+			k++)
+			add_place(places, machine->states[i].tool.writes[k]);
 	}
-	if (tools && c->data_dir)
-		add_place(places, c->data_dir);
+	if (tools && confine->data_dir)
+		add_place(places, confine->data_dir);
 	if (!writes && !json_array_size(places))
 		return 0;
 	json_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
 	json_object_set(policy, "write", places);
 	if (writes)
 		json_object_set_new(policy, "workspace",
-			json_pack("{s:s, s:s}", "path", c->workspace, "access", "write"));
-	json_auto_t *fact = try_jail(w, policy, e);
+			json_pack("{s:s, s:s}", "path", confine->workspace, "access", "write"));
+	json_auto_t *fact = try_jail(live, policy, e);
 	return fact ? 0 : -1;
 }

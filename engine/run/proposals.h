@@ -18,9 +18,10 @@ struct proposals {
 	json_int_t id;
 };
 
-void proposals_init(struct proposals *p, struct live *w, const struct step *s, struct pump *pump);
+void proposals_init(
+	struct proposals *proposals, struct live *live, const struct step *step, struct pump *pump);
 /* Records a question that the agent's end has left without an answer. */
-void proposals_done(struct proposals *p);
+void proposals_done(struct proposals *proposals);
 /* Takes a `proposal` event. -1: the agent breaks the protocol. */
-int proposals_take(struct proposals *p, const json_t *event, struct err *e);
+int proposals_take(struct proposals *proposals, const json_t *event, struct err *e);
 #endif

@@ -35,7 +35,7 @@ struct pump {
 
 /* Runs until the child has ended and what it wrote is drained; a grandchild that still holds a pipe
  * is not waited for. Closes all streams in any case. */
-int pump_carry(struct pump *p, struct err *e);
+int pump_carry(struct pump *pump, struct err *e);
 /* The same, and reaps the child. */
-int pump_run(struct pump *p, struct err *e);
+int pump_run(struct pump *pump, struct err *e);
 #endif

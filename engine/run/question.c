@@ -7,25 +7,25 @@
 
 enum { SHOWN_BYTES = 4096, MISSES_MAX = 3, LINE_BYTES_MAX = 1024 * 1024 };
 
-static const json_t *command(const struct question *q, size_t at)
+static const json_t *command(const struct question *question, size_t at)
 {
-	return json_array_get(json_object_get(q->doc, "commands"), at);
+	return json_array_get(json_object_get(question->doc, "commands"), at);
 }
 
-static bool needs(const struct question *q, size_t at, const char *approval)
+static bool needs(const struct question *question, size_t at, const char *approval)
 {
 	size_t i;
 	const json_t *one;
-	json_array_foreach (json_object_get(command(q, at), "approvals"), i, one)
+	json_array_foreach (json_object_get(command(question, at), "approvals"), i, one)
 		if (json_is_string(one) && !strcmp(json_string_value(one), approval))
 			return true;
 	return false;
 }
 
-static bool any_needs(const struct question *q, const char *approval)
+static bool any_needs(const struct question *question, const char *approval)
 {
-	for (size_t i = q->from; i < q->to; i++)
-		if (needs(q, i, approval))
+	for (size_t i = question->from; i < question->to; i++)
+		if (needs(question, i, approval))
 			return true;
 	return false;
 }
@@ -88,9 +88,9 @@ void question_show_argv(struct buf *out, const json_t *argv)
 	buf_add(out, line.data + tail, line.len - tail);
 }
 
-static void show_command(const struct question *q, size_t at, struct buf *out)
+static void show_command(const struct question *question, size_t at, struct buf *out)
 {
-	const json_t *c = command(q, at), *reason;
+	const json_t *c = command(question, at), *reason;
 	size_t i;
 	buf_addf(out, "  %zu. [", at + 1);
 	utf8_escape(out, json_get_text(c, "level"), strlen(json_get_text(c, "level")), is_hidden);
@@ -105,35 +105,35 @@ static void show_command(const struct question *q, size_t at, struct buf *out)
 	}
 }
 
-static const char *highest(const struct question *q)
+static const char *highest(const struct question *question)
 {
 	static const char *const levels[] = {
 		"read_only", "build", "write", "destructive", "privileged", "network", "denied"};
 	const char *most = "unknown";
 	for (size_t l = 0; l < ARRAY_LEN(levels); l++)
-		for (size_t i = q->from; i < q->to; i++)
-			if (!strcmp(json_get_text(command(q, i), "level"), levels[l]))
+		for (size_t i = question->from; i < question->to; i++)
+			if (!strcmp(json_get_text(command(question, i), "level"), levels[l]))
 				most = levels[l];
 	return most;
 }
 
-void question_show(const struct question *q, struct buf *out)
+void question_show(const struct question *question, struct buf *out)
 {
-	size_t n = q->to - q->from;
+	size_t n = question->to - question->from;
 	buf_adds(out, "The agent of state ");
-	utf8_escape(out, json_get_text(q->doc, "state"), strlen(json_get_text(q->doc, "state")),
-		is_hidden);
+	utf8_escape(out, json_get_text(question->doc, "state"),
+		strlen(json_get_text(question->doc, "state")), is_hidden);
 	buf_addf(out, " wants to run %s (level %s):\n", n == 1 ? "a command" : "commands",
-		highest(q));
-	for (size_t i = q->from; i < q->to; i++)
-		show_command(q, i, out);
+		highest(question));
+	for (size_t i = question->from; i < question->to; i++)
+		show_command(question, i, out);
 }
 
 /* Nobody says yes to what was cut, or has scrolled out of a terminal's memory. */
-static int check_shown(const struct question *q, struct err *e)
+static int check_shown(const struct question *question, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(QUESTION_SHOWN_MAX);
-	question_show(q, &text);
+	question_show(question, &text);
 	return text.failed ? err_set(e,
 				     "too long to be shown whole to the person who would have to "
 				     "approve it (over %d KiB); propose one command at a time, and "
@@ -142,7 +142,7 @@ static int check_shown(const struct question *q, struct err *e)
 			   : 0;
 }
 
-int question_init(struct question *q, const json_t *doc, struct err *e)
+int question_init(struct question *question, const json_t *doc, struct err *e)
 {
 	const json_t *commands = json_object_get(doc, "commands"), *one;
 	size_t count = json_array_size(commands), i;
@@ -154,38 +154,39 @@ int question_init(struct question *q, const json_t *doc, struct err *e)
 	struct question made = {.doc = doc, .count = count, .to = count};
 	if (check_shown(&made, e))
 		return -1;
-	*q = made;
+	*question = made;
 	if (json_is_true(json_object_get(doc, "step")))
-		q->to = 1;
+		question->to = 1;
 	return 0;
 }
 
-static void prompt_confirm(const struct question *q, struct buf *out)
+static void prompt_confirm(const struct question *question, struct buf *out)
 {
-	question_show(q, out);
-	buf_adds(out, q->to - q->from == 1 ? "Run it? [y]es, [n]o: "
-					   : "Run all of them? [y]es, [n]o, [s]tep by step: ");
+	question_show(question, out);
+	buf_adds(out, question->to - question->from == 1
+			      ? "Run it? [y]es, [n]o: "
+			      : "Run all of them? [y]es, [n]o, [s]tep by step: ");
 }
 
-static void prompt_again(const struct question *q, const char *approval, struct buf *out)
+static void prompt_again(const struct question *question, const char *approval, struct buf *out)
 {
-	for (size_t i = q->from; i < q->to; i++)
-		if (needs(q, i, approval))
-			show_command(q, i, out);
+	for (size_t i = question->from; i < question->to; i++)
+		if (needs(question, i, approval))
+			show_command(question, i, out);
 }
 
-void question_prompt(const struct question *q, struct buf *out)
+void question_prompt(const struct question *question, struct buf *out)
 {
-	switch (q->stage) {
-	case QUESTION_CONFIRM: prompt_confirm(q, out); break;
+	switch (question->stage) {
+	case QUESTION_CONFIRM: prompt_confirm(question, out); break;
 	case QUESTION_EXPLICIT:
 		buf_adds(out, "What this does cannot be undone:\n");
-		prompt_again(q, "explicit", out);
+		prompt_again(question, "explicit", out);
 		buf_adds(out, "Run it all the same? [y]es, [n]o: ");
 		break;
 	case QUESTION_TYPED:
 		buf_adds(out, "This asks for privileges:\n");
-		prompt_again(q, "typed_yes", out);
+		prompt_again(question, "typed_yes", out);
 		buf_adds(out, "Type the word yes to run it: ");
 		break;
 	case QUESTION_ANSWERED: break;
@@ -195,30 +196,30 @@ void question_prompt(const struct question *q, struct buf *out)
 /* --- the dialogue ---------------------------------------------------------------------------- */
 
 /* The commands in question have their answer; the next one of a step-by-step dialogue follows. */
-static void settle(struct question *q, bool granted)
+static void settle(struct question *question, bool granted)
 {
-	for (size_t i = q->from; i < q->to; i++)
-		q->granted[i] = granted;
-	q->stage = QUESTION_CONFIRM;
-	q->misses = 0;
-	q->from = q->to;
-	q->to = q->from + 1;
-	if (q->from >= q->count) {
-		q->stage = QUESTION_ANSWERED;
-		q->from = q->to = q->count;
+	for (size_t i = question->from; i < question->to; i++)
+		question->granted[i] = granted;
+	question->stage = QUESTION_CONFIRM;
+	question->misses = 0;
+	question->from = question->to;
+	question->to = question->from + 1;
+	if (question->from >= question->count) {
+		question->stage = QUESTION_ANSWERED;
+		question->from = question->to = question->count;
 	}
 }
 
 /* One of the things needed was given; is another one still missing? */
-static void advance(struct question *q)
+static void advance(struct question *question)
 {
-	q->misses = 0;
-	if (q->stage < QUESTION_EXPLICIT && any_needs(q, "explicit"))
-		q->stage = QUESTION_EXPLICIT;
-	else if (q->stage < QUESTION_TYPED && any_needs(q, "typed_yes"))
-		q->stage = QUESTION_TYPED;
+	question->misses = 0;
+	if (question->stage < QUESTION_EXPLICIT && any_needs(question, "explicit"))
+		question->stage = QUESTION_EXPLICIT;
+	else if (question->stage < QUESTION_TYPED && any_needs(question, "typed_yes"))
+		question->stage = QUESTION_TYPED;
 	else
-		settle(q, true);
+		settle(question, true);
 }
 
 static bool is_word(const char *line, const char *word, const char *letter)
@@ -232,42 +233,42 @@ static bool is_word(const char *line, const char *word, const char *letter)
 	       (letter && len == 1 && !strncasecmp(line, letter, 1));
 }
 
-void question_reply(struct question *q, const char *line)
+void question_reply(struct question *question, const char *line)
 {
-	bool typed = q->stage == QUESTION_TYPED;
-	if (q->stage == QUESTION_ANSWERED)
+	bool typed = question->stage == QUESTION_TYPED;
+	if (question->stage == QUESTION_ANSWERED)
 		return;
 	if (is_word(line, "yes", typed ? NULL : "y"))
-		advance(q);
-	else if (q->stage == QUESTION_CONFIRM && is_word(line, "step", "s"))
-		q->to = q->from + 1;
-	else if (is_word(line, "no", "n") || typed || ++q->misses >= MISSES_MAX)
-		settle(q, false);
+		advance(question);
+	else if (question->stage == QUESTION_CONFIRM && is_word(line, "step", "s"))
+		question->to = question->from + 1;
+	else if (is_word(line, "no", "n") || typed || ++question->misses >= MISSES_MAX)
+		settle(question, false);
 }
 
-int question_approve(struct question *q, struct err *e)
+int question_approve(struct question *question, struct err *e)
 {
-	q->from = 0;
-	q->to = q->count;
-	if (any_needs(q, "typed_yes"))
+	question->from = 0;
+	question->to = question->count;
+	if (any_needs(question, "typed_yes"))
 		return err_set(e, "one of the commands asks for privileges: that needs the word "
 				  "yes, typed at a terminal; leave --yes out");
-	settle(q, true);
+	settle(question, true);
 	return 0;
 }
 
-void question_deny(struct question *q)
+void question_deny(struct question *question)
 {
-	for (size_t i = 0; i < q->count; i++)
-		q->granted[i] = false;
-	q->stage = QUESTION_ANSWERED;
+	for (size_t i = 0; i < question->count; i++)
+		question->granted[i] = false;
+	question->stage = QUESTION_ANSWERED;
 }
 
-json_t *question_answers(const struct question *q)
+json_t *question_answers(const struct question *question)
 {
 	json_t *answers = json_array();
-	for (size_t i = 0; i < q->count; i++)
-		json_array_append_new(
-			answers, json_boolean(q->stage == QUESTION_ANSWERED && q->granted[i]));
+	for (size_t i = 0; i < question->count; i++)
+		json_array_append_new(answers,
+			json_boolean(question->stage == QUESTION_ANSWERED && question->granted[i]));
 	return answers;
 }

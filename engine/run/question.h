@@ -34,18 +34,18 @@ struct question {
 
 /* -1: not a question, or one of more than QUESTION_SHOWN_MAX, whose reason is one to tell an agent.
  * `doc` is untrusted as far as it comes from an agent. */
-int question_init(struct question *q, const json_t *doc, struct err *e);
+int question_init(struct question *question, const json_t *doc, struct err *e);
 /* What is asked about, in lines, without asking. */
-void question_show(const struct question *q, struct buf *out);
+void question_show(const struct question *question, struct buf *out);
 /* What a person is asked next. */
-void question_prompt(const struct question *q, struct buf *out);
+void question_prompt(const struct question *question, struct buf *out);
 /* Takes one line of input; what is not understood is asked again, three times, and is then a no. */
-void question_reply(struct question *q, const char *line);
+void question_reply(struct question *question, const char *line);
 /* A `y` to everything at once. -1: one of its commands needs more than that. */
-int question_approve(struct question *q, struct err *e);
-void question_deny(struct question *q);
+int question_approve(struct question *question, struct err *e);
+void question_deny(struct question *question);
 /* The answers: an array of booleans. New reference. */
-json_t *question_answers(const struct question *q);
+json_t *question_answers(const struct question *question);
 
 /* Appends the words as a shell would need them, made visible, cut in the middle at 4 KiB: for what
  * is no question any more. */

@@ -12,62 +12,63 @@ struct replay {
 };
 
 /* The snapshot was written by the live run: the journal alone must lead to the same blackboard. */
-static void compare(struct replay *r, const struct position *p)
+static void compare(struct replay *replay, const struct position *position)
 {
-	if (r->snapshot && p->seq == r->snapshot->seq && !p->ended &&
-		!json_equal(p->blackboard, r->snapshot->blackboard))
-		snprintf(r->fault, sizeof(r->fault),
+	if (replay->snapshot && position->seq == replay->snapshot->seq && !position->ended &&
+		!json_equal(position->blackboard, replay->snapshot->blackboard))
+		snprintf(replay->fault, sizeof(replay->fault),
 			"step %llu: the blackboard of the snapshot is another one than the journal "
 			"gives",
-			(unsigned long long)p->seq);
+			(unsigned long long)position->seq);
 }
 
-static bool each_line(void *ctx, const json_t *event, const struct position *p)
+static bool each_line(void *ctx, const json_t *event, const struct position *position)
 {
 	struct replay *r = ctx;
 	const char *type = json_string_value(json_object_get(event, "t"));
 	if (r->request->line)
-		r->request->line(r->request->ctx, event, p->blackboard);
+		r->request->line(r->request->ctx, event, position->blackboard);
 	if (type && !strcmp(type, "step"))
-		compare(r, p);
-	return *r->fault || p->seq >= r->request->to_seq;
+		compare(r, position);
+	return *r->fault || position->seq >= r->request->to_seq;
 }
 
-static enum run_status status_of(const struct position *p)
+static enum run_status status_of(const struct position *position)
 {
-	if (!p->ended)
+	if (!position->ended)
 		return RUN_RUNNING;
-	if (p->ended_ok)
+	if (position->ended_ok)
 		return RUN_OK;
-	return p->cause == END_BUDGET ? RUN_BUDGET : RUN_FAILED;
+	return position->cause == END_BUDGET ? RUN_BUDGET : RUN_FAILED;
 }
 
-static void fill(const struct position *p, struct drive_result *out)
+static void fill(const struct position *position, struct drive_result *out)
 {
-	out->status = status_of(p);
-	out->already_ended = p->ended;
-	snprintf(out->state, sizeof(out->state), "%s", p->state->name);
-	snprintf(out->reason, sizeof(out->reason), "%s", p->reason);
-	out->seq = p->seq;
-	out->wake_unix_us = p->wake_us;
-	out->totals = p->totals;
+	out->status = status_of(position);
+	out->already_ended = position->ended;
+	snprintf(out->state, sizeof(out->state), "%s", position->state->name);
+	snprintf(out->reason, sizeof(out->reason), "%s", position->reason);
+	out->seq = position->seq;
+	out->wake_unix_us = position->wake_us;
+	out->totals = position->totals;
 }
 
-int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
-	json_t **blackboard, struct err *e)
+int replay_run(const struct instance *instance, const struct replay_request *request,
+	struct drive_result *out, json_t **blackboard, struct err *e)
 {
-	AUTO_FD int fd = instance_journal(i, e);
+	AUTO_FD int fd = instance_journal(instance, e);
 	if (fd < 0)
 		return -1;
 	struct position snapshot = {0};
 	struct journal_mark mark;
-	bool has_snapshot = !q->foreign && snapshot_read(i, q->machine, fd, &snapshot, &mark);
-	struct replay r = {q, has_snapshot ? &snapshot : NULL, ""};
-	struct recovery all = {.instance = i,
-		.machine = q->machine,
+	bool has_snapshot = !request->foreign &&
+			    snapshot_read(instance, request->machine, fd, &snapshot, &mark);
+	struct replay r = {request, has_snapshot ? &snapshot : NULL, ""};
+	struct recovery all = {.instance = instance,
+		.machine = request->machine,
 		.fd = fd,
 		.snapshot_bytes = -1,
-		.foreign = q->foreign,
+		.foreign = request->foreign,
 		.patience_ms = JOURNAL_PATIENCE_MS,
 		.each = each_line,
 		.ctx = &r};
@@ -86,14 +87,14 @@ int replay_run(const struct instance *i, const struct replay_request *q, struct 
 	return end == RECOVER_DONE ? 0 : -1;
 }
 
-int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
+int replay_verify(const struct instance *instance, uint64_t *lines, struct err *e)
 {
-	AUTO_FD int fd = instance_journal(i, e);
+	AUTO_FD int fd = instance_journal(instance, e);
 	struct journal_mark start = journal_start();
 	struct journal_reader reader;
 	struct holder who;
 	struct err why = ERR_NONE;
-	if (fd < 0 || instance_holder(i, &who, e))
+	if (fd < 0 || instance_holder(instance, &who, e))
 		return -1;
 	journal_reader_init(&reader, fd, &start);
 	reader.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0;
@@ -108,12 +109,12 @@ int replay_verify(const struct instance *i, uint64_t *lines, struct err *e)
 	/* While a runner holds the instance an unfinished last line is one being written. */
 	if (got)
 		err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
-	else if (who.pid || (!recover_whole(i, fd, *lines + (torn > 0), e) && !torn))
+	else if (who.pid || (!recover_whole(instance, fd, *lines + (torn > 0), e) && !torn))
 		return 0;
 	else if (torn)
 		err_set(e,
 			"journal.jsonl, line %llu: unfinished, %lld bytes; resuming the instance "
 			"drops it",
 			(unsigned long long)*lines + 1, (long long)torn);
-	return err_wrap(e, "%s", i->path);
+	return err_wrap(e, "%s", instance->path);
 }

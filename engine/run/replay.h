@@ -16,9 +16,9 @@ struct replay_request {
 };
 
 /* Divergence is an error that names the step. *blackboard: a new reference, the last one. */
-int replay_run(const struct instance *i, const struct replay_request *q, struct drive_result *out,
-	json_t **blackboard, struct err *e);
+int replay_run(const struct instance *instance, const struct replay_request *request,
+	struct drive_result *out, json_t **blackboard, struct err *e);
 /* Checks the chain of every line, and that none is missing. Damage: -1 with the line number in the
  * message. */
-int replay_verify(const struct instance *i, uint64_t *lines, struct err *e);
+int replay_verify(const struct instance *instance, uint64_t *lines, struct err *e);
 #endif

@@ -15,12 +15,12 @@
 
 enum { ERROR_BYTES_MAX = 4096, QUERY_BYTES_MAX = 1024 * 1024 };
 
-static int read_key(const struct secret_source *source, const struct config_provider *p, char **out,
-	struct err *e)
+static int read_key(const struct secret_source *source, const struct config_provider *provider,
+	char **out, struct err *e)
 {
-	return p->token_command.count && p->auth != AUTH_NONE
-		       ? token_take(source->config, p, source->tokens_fd, out, e)
-		       : config_provider_key(source->config, p, out, e);
+	return provider->token_command.count && provider->auth != AUTH_NONE
+		       ? token_take(source->config, provider, source->tokens_fd, out, e)
+		       : config_provider_key(source->config, provider, out, e);
 }
 
 /* Letters, digits and -._~ as they are, everything else as %XX: RFC 3986, 2.3. */
@@ -34,31 +34,33 @@ static void add_encoded(struct buf *out, const char *text)
 }
 
 /* "NAME: VALUE", one text each. NULL with the reason. */
-static json_t *headers_of(const struct config_provider *p, struct err *e)
+static json_t *headers_of(const struct config_provider *provider, struct err *e)
 {
 	json_auto_t *list = json_array();
-	for (size_t i = 0; i < p->header_count; i++) {
-		const char *text = config_sent_text(p, "header", &p->headers[i], e);
+	for (size_t i = 0; i < provider->header_count; i++) {
+		const char *text = config_sent_text(provider, "header", &provider->headers[i], e);
 		if (!text)
 			return NULL;
-		json_array_append_new(list, json_sprintf("%s: %s", p->headers[i].name, text));
+		json_array_append_new(
+			list, json_sprintf("%s: %s", provider->headers[i].name, text));
 	}
 	return json_incref(list);
 }
 
 /* "NAME=VALUE&NAME=VALUE". NULL with the reason. */
-static json_t *query_of(const struct config_provider *p, struct err *e)
+static json_t *query_of(const struct config_provider *provider, struct err *e)
 {
 	AUTO_BUF query = BUF_INIT(QUERY_BYTES_MAX);
-	for (size_t i = 0; i < p->query_count; i++) {
-		const char *text = config_sent_text(p, "query parameter", &p->query[i], e);
+	for (size_t i = 0; i < provider->query_count; i++) {
+		const char *text =
+			config_sent_text(provider, "query parameter", &provider->query[i], e);
 		if (!text)
 			return NULL;
-		buf_addf(&query, "%s%s=", i ? "&" : "", p->query[i].name);
+		buf_addf(&query, "%s%s=", i ? "&" : "", provider->query[i].name);
 		add_encoded(&query, text);
 	}
 	if (query.failed)
-		err_set(e, "the query of the provider %s is too long", p->name);
+		err_set(e, "the query of the provider %s is too long", provider->name);
 	return query.failed ? NULL : json_stringn(query.data ? query.data : "", query.len);
 }
 
@@ -153,12 +155,13 @@ static int write_line(
 }
 
 static int check_provider(
-	const struct secret_source *source, const struct config_provider *p, struct err *e)
+	const struct secret_source *source, const struct config_provider *provider, struct err *e)
 {
 	char *key = NULL;
-	if (read_key(source, p, &key, e))
+	if (read_key(source, provider, &key, e))
 		return -1;
-	json_auto_t *headers = headers_of(p, e), *query = headers ? query_of(p, e) : NULL;
+	json_auto_t *headers = headers_of(provider, e),
+		    *query = headers ? query_of(provider, e) : NULL;
 	return query ? 0 : -1;
 }
 
@@ -172,37 +175,37 @@ struct errand {
 	int fd; /* all of the supervisor's that it has; its lock least of all may live on in here */
 };
 
-static int run_errand(const struct errand *a, struct err *e)
+static int run_errand(const struct errand *errand, struct err *e)
 {
-	if (a->provider)
-		return check_provider(a->source, a->provider, e);
-	if (a->request)
-		return write_line(a->source, a->request, a->fd, e);
+	if (errand->provider)
+		return check_provider(errand->source, errand->provider, e);
+	if (errand->request)
+		return write_line(errand->source, errand->request, errand->fd, e);
 	json_t *secrets = json_array();
-	fill_secrets(a->source, secrets);
-	return a->work(a->ctx, secrets, e);
+	fill_secrets(errand->source, secrets);
+	return errand->work(errand->ctx, secrets, e);
 }
 
-static _Noreturn void secret_main(const struct errand *a, int error_fd)
+static _Noreturn void secret_main(const struct errand *errand, int error_fd)
 {
 	struct err e = ERR_NONE;
 	prctl(PR_SET_DUMPABLE, 0);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	int keep[] = {a->fd, error_fd, a->source->tokens_fd};
+	int keep[] = {errand->fd, error_fd, errand->source->tokens_fd};
 	io_close_others(keep, ARRAY_LEN(keep));
-	if (run_errand(a, &e))
+	if (run_errand(errand, &e))
 		io_write(error_fd, e.text, strlen(e.text));
 	_exit(e.number);
 }
 
-static int send_out(const struct errand *a, struct secret_child *out, struct err *e)
+static int send_out(const struct errand *errand, struct secret_child *out, struct err *e)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	pid_t pid = fork();
 	if (pid == 0)
-		secret_main(a, ends[1]);
+		secret_main(errand, ends[1]);
 	int failed = pid < 0 ? err_errno(e, "cannot fork") : 0;
 	close(ends[1]);
 	if (failed) {
@@ -220,22 +223,22 @@ int secret_start(const struct secret_source *source, const json_t *request, int 
 		&(struct errand){.source = source, .request = request, .fd = to_fd}, out, e);
 }
 
-int secret_end(struct secret_child *s)
+int secret_end(struct secret_child *child)
 {
 	int status = 0;
-	own_close(&s->error_fd);
-	while (s->pid > 0 && waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
+	own_close(&child->error_fd);
+	while (child->pid > 0 && waitpid(child->pid, &status, 0) < 0 && errno == EINTR)
 		continue;
-	s->pid = -1;
+	child->pid = -1;
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 /* To its end. */
-static int await(const struct errand *a, struct err *e)
+static int await(const struct errand *errand, struct err *e)
 {
 	struct secret_child child;
 	AUTO_BUF text = BUF_INIT(ERROR_BYTES_MAX);
-	if (send_out(a, &child, e))
+	if (send_out(errand, &child, e))
 		return -1;
 	int failed = io_read_all(child.error_fd, &text, "the answer about a key", e);
 	int number = secret_end(&child);
@@ -249,9 +252,10 @@ static int await(const struct errand *a, struct err *e)
 	return err_set(e, "%s", text.data);
 }
 
-int secret_check(const struct secret_source *source, const struct config_provider *p, struct err *e)
+int secret_check(
+	const struct secret_source *source, const struct config_provider *provider, struct err *e)
 {
-	return await(&(struct errand){.source = source, .provider = p, .fd = -1}, e);
+	return await(&(struct errand){.source = source, .provider = provider, .fd = -1}, e);
 }
 
 int secret_apart(const struct secret_source *source, secret_work *work, void *ctx, int keep_fd,

@@ -23,7 +23,7 @@ struct secret_child {
 int secret_start(const struct secret_source *source, const json_t *request, int to_fd,
 	struct secret_child *out, struct err *e);
 /* Reaps it; the errno of what went wrong, where there is one; -1: it was killed. */
-int secret_end(struct secret_child *s);
+int secret_end(struct secret_child *child);
 /* In such a child: calls `work` with every text that no model may see, those keys and what the
  * environment calls a secret, and ends. `keep_fd` is all of the caller's that it has. -1 with what
  * `work` said. */
@@ -33,5 +33,5 @@ int secret_apart(const struct secret_source *source, secret_work *work, void *ct
 /* Whether the provider's key and what else it is sent can be read; the message says where it was
  * looked for. A token_command is run for it. e->number ENOENT: there is none. */
 int secret_check(
-	const struct secret_source *source, const struct config_provider *p, struct err *e);
+	const struct secret_source *source, const struct config_provider *provider, struct err *e);
 #endif

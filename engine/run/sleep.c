@@ -3,7 +3,7 @@
 #include "base/clock.h"
 #include "instance/pokes.h"
 #include "instance/stop.h"
-#include "run/shrink.h"
+#include "run/release_memory.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -11,23 +11,25 @@
 
 enum { SECOND_US = 1000000, LONG_US = 30 * SECOND_US, EVENT_BYTES = 4096 };
 
-int sleep_look(struct sleep *s, struct err *e)
+int sleep_look(struct sleep *sleep, struct err *e)
 {
-	s->woke = WOKE_NOT;
-	if (instance_kept(s->instance, e))
+	sleep->woke = WOKE_NOT;
+	if (instance_kept(sleep->instance, e))
 		return -1;
-	interrupts_read(s->interrupts);
-	if (s->interrupts->count || stop_asked(s->instance)) {
-		s->woke = WOKE_STOP;
+	interrupts_read(sleep->interrupts);
+	if (sleep->interrupts->count || stop_asked(sleep->instance)) {
+		sleep->woke = WOKE_STOP;
 		return 0;
 	}
-	int found = s->pokes ? pokes_first(s->instance, s->poke, &s->payload, s->bad_poke, e) : 0;
+	int found = sleep->pokes ? pokes_first(sleep->instance, sleep->poke, &sleep->payload,
+					   sleep->bad_poke, e)
+				 : 0;
 	if (found < 0)
 		return -1;
 	if (found)
-		s->woke = WOKE_POKE;
-	else if (s->until_us && clock_realtime_us() >= s->until_us)
-		s->woke = WOKE_TIMER;
+		sleep->woke = WOKE_POKE;
+	else if (sleep->until_us && clock_realtime_us() >= sleep->until_us)
+		sleep->woke = WOKE_TIMER;
 	return 0;
 }
 
@@ -52,10 +54,10 @@ enum { PLACES = ARRAY_LEN(places), LOOK_AGAIN_MS = 1000 };
 /* Asks for SIGIO when one of them changes. It is dnotify, not inotify, of which a user has 128
  * instances for all programs. Returns how long to sleep at most: -1 for ever, LOOK_AGAIN_MS where
  * the kernel tells of no changes. */
-static int ask_for_changes(const struct sleep *s, int fds[PLACES])
+static int ask_for_changes(const struct sleep *sleep, int fds[PLACES])
 {
 	for (size_t i = 0; i < PLACES; i++) {
-		fds[i] = openat(s->instance->dir_fd, places[i].name,
+		fds[i] = openat(sleep->instance->dir_fd, places[i].name,
 			O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 		if (fds[i] < 0 || fcntl(fds[i], F_NOTIFY, places[i].changes | DN_MULTISHOT))
 			return LOOK_AGAIN_MS;
@@ -73,39 +75,40 @@ static void swallow(int fd)
 }
 
 /* A clock that was set back makes no delay longer. */
-static void keep_below(struct sleep *s, int64_t end_ms)
+static void keep_below(struct sleep *sleep, int64_t end_ms)
 {
 	int64_t most_us = clock_realtime_us() + (end_ms - clock_monotonic_ms()) * 1000;
-	if (s->most_ms && s->until_us > most_us)
-		s->until_us = most_us;
+	if (sleep->most_ms && sleep->until_us > most_us)
+		sleep->until_us = most_us;
 }
 
-static int sleep_on(struct sleep *s, int timer, int most_ms, struct err *e)
+static int sleep_on(struct sleep *sleep, int timer, int most_ms, struct err *e)
 {
-	int64_t end_ms = clock_monotonic_ms() + s->most_ms;
+	int64_t end_ms = clock_monotonic_ms() + sleep->most_ms;
 	for (;;) {
-		struct pollfd fds[] = {{timer, POLLIN, 0}, {s->interrupts->fd, POLLIN, 0}};
-		keep_below(s, end_ms);
+		struct pollfd fds[] = {{timer, POLLIN, 0}, {sleep->interrupts->fd, POLLIN, 0}};
+		keep_below(sleep, end_ms);
 		/* Armed before the look: a clock step in between is then noticed. */
-		if (arm(timer, s->until_us, e) || sleep_look(s, e))
+		if (arm(timer, sleep->until_us, e) || sleep_look(sleep, e))
 			return -1;
-		if (s->woke != WOKE_NOT)
+		if (sleep->woke != WOKE_NOT)
 			return 0;
-		if (most_ms < 0 && (!s->until_us || s->until_us - clock_realtime_us() > LONG_US))
-			shrink();
+		if (most_ms < 0 &&
+			(!sleep->until_us || sleep->until_us - clock_realtime_us() > LONG_US))
+			release_memory();
 		if (poll(fds, ARRAY_LEN(fds), most_ms) < 0 && errno != EINTR)
 			return err_errno(e, "cannot wait");
 		swallow(timer);
 	}
 }
 
-int sleep_wait(struct sleep *s, struct err *e)
+int sleep_wait(struct sleep *sleep, struct err *e)
 {
 	AUTO_FD int timer = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	int fds[PLACES] = {-1, -1, -1};
 	if (timer < 0)
 		return err_errno(e, "cannot prepare a wait");
-	int failed = sleep_on(s, timer, ask_for_changes(s, fds), e);
+	int failed = sleep_on(sleep, timer, ask_for_changes(sleep, fds), e);
 	for (size_t i = 0; i < PLACES; i++)
 		own_close(&fds[i]);
 	return failed;

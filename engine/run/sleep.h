@@ -25,7 +25,7 @@ struct sleep {
 };
 
 /* Looks once whether it would be woken already. */
-int sleep_look(struct sleep *s, struct err *e);
+int sleep_look(struct sleep *sleep, struct err *e);
 /* Sleeps until something wakes it. */
-int sleep_wait(struct sleep *s, struct err *e);
+int sleep_wait(struct sleep *sleep, struct err *e);
 #endif

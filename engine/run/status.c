@@ -18,13 +18,13 @@
 #include <sys/stat.h>
 
 /* What the last line says about a run that nobody holds. */
-static const char *resting(const struct position *p, int journal)
+static const char *resting(const struct position *position, int journal)
 {
-	if (p->ended)
-		return p->ended_ok ? "ok" : "failed";
-	if (!p->begun)
+	if (position->ended)
+		return position->ended_ok ? "ok" : "failed";
+	if (!position->begun)
 		return "empty";
-	return p->armed && !stop_is_last(journal) ? "waiting" : "stopped";
+	return position->armed && !stop_is_last(journal) ? "waiting" : "stopped";
 }
 
 static json_t *instant(int64_t unix_us)
@@ -35,28 +35,30 @@ static json_t *instant(int64_t unix_us)
 }
 
 /* What an agent of a live run asks; what cannot be read is no question. */
-static json_t *question(const struct instance *i, const struct holder *who)
+static json_t *question(const struct instance *instance, const struct holder *who)
 {
 	struct err e = ERR_NONE;
-	json_t *doc = who->pid ? ask_read(i, &e) : NULL;
+	json_t *doc = who->pid ? ask_read(instance, &e) : NULL;
 	return doc ? doc : json_null();
 }
 
-static json_t *branch(const struct instance *i, uint64_t seq)
+static json_t *branch(const struct instance *instance, uint64_t seq)
 {
 	struct workspace_branch b;
-	return workspace_branch(i, seq, &b)
+	return workspace_branch(instance, seq, &b)
 		       ? json_pack("{s:s,s:s,s:s}", "name", b.name, "base", b.base, "tip", b.tip)
 		       : json_null();
 }
 
 /* What a wait said when it was entered: often what somebody is asked. */
-static json_t *says(const struct position *p)
+static json_t *says(const struct position *position)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF text = BUF_INIT(NOTIFY_BYTES_MAX);
-	bool said = p->armed && p->state->notify &&
-		    !template_render(p->state->notify, p->blackboard, NULL, &text, &e) && text.len;
+	bool said =
+		position->armed && position->state->notify &&
+		!template_render(position->state->notify, position->blackboard, NULL, &text, &e) &&
+		text.len;
 	return said ? json_stringn(text.data, text.len) : json_null();
 }
 
@@ -80,16 +82,17 @@ static json_t *last_notice(const char *text, const char *end)
 }
 
 /* What the agent at work has to say of the turn that goes on, such as why its call is repeated. */
-static json_t *notice(const struct instance *i, const struct position *p, bool running)
+static json_t *notice(
+	const struct instance *instance, const struct position *position, bool running)
 {
 	enum { TAIL_BYTES = 64 * 1024 };
 	char path[NAME_MAX];
 	struct stat st;
-	if (!running || p->state->kind != KIND_AGENT)
+	if (!running || position->state->kind != KIND_AGENT)
 		return json_null();
-	snprintf(path, sizeof(path), "states/%ju-%s/events.jsonl", (uintmax_t)p->seq + 1,
-		p->state->name);
-	AUTO_FD int fd = io_open_plain(i->dir_fd, path, O_RDONLY, NULL);
+	snprintf(path, sizeof(path), "states/%ju-%s/events.jsonl", (uintmax_t)position->seq + 1,
+		position->state->name);
+	AUTO_FD int fd = io_open_plain(instance->dir_fd, path, O_RDONLY, NULL);
 	AUTO_FREE char *tail = malloc(TAIL_BYTES);
 	if (fd < 0 || !tail || fstat(fd, &st))
 		return json_null();
@@ -99,45 +102,47 @@ static json_t *notice(const struct instance *i, const struct position *p, bool r
 	return said ? said : json_null();
 }
 
-static json_t *encode(const struct instance *i, struct recovery *r, const struct holder *who)
+static json_t *encode(
+	const struct instance *instance, struct recovery *recovery, const struct holder *who)
 {
-	struct position *p = &r->position;
+	struct position *p = &recovery->position;
 	uint64_t journaled = p->seq;
 	position_pass_branches(p);
 	const char *status =
-		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, r->fd);
+		who->pid && !p->ended ? p->armed ? "waiting" : "running" : resting(p, recovery->fd);
 	bool running = !strcmp(status, "running");
 	bool pausing = running && p->retry_at_us > clock_realtime_us();
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
 			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o,s:O?}",
-		"id", i->id, "machine", r->machine->name, "status", status, "state", p->state->name,
-		"kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq, "attempt",
-		p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
+		"id", instance->id, "machine", recovery->machine->name, "status", status, "state",
+		p->state->name, "kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq,
+		"attempt", p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
 		instant(p->armed ? p->wake_us : 0), "holder", holder, "totals",
 		totals_encode(&p->totals), "blackboard", p->blackboard, "started",
-		instant(p->started_us), "updated", instant(p->updated_us), "pokes", pokes_count(i),
-		"bundle", p->digest, "profile", p->profile, "question", question(i, who), "failure",
-		p->failure, "branch", branch(i, journaled), "cut_off",
-		!strcmp(status, "stopped") && !stop_is_last(r->fd), "stopping",
-		who->pid && stop_asked(i), "directory", i->path, "says", says(p), "retry_at",
-		instant(pausing ? p->retry_at_us : 0), "notice", notice(i, p, running && !pausing),
-		"autorun", p->autorun);
+		instant(p->started_us), "updated", instant(p->updated_us), "pokes",
+		pokes_count(instance), "bundle", p->digest, "profile", p->profile, "question",
+		question(instance, who), "failure", p->failure, "branch",
+		branch(instance, journaled), "cut_off",
+		!strcmp(status, "stopped") && !stop_is_last(recovery->fd), "stopping",
+		who->pid && stop_asked(instance), "directory", instance->path, "says", says(p),
+		"retry_at", instant(pausing ? p->retry_at_us : 0), "notice",
+		notice(instance, p, running && !pausing), "autorun", p->autorun);
 }
 
-json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e)
+json_t *status_run(const struct instance *instance, const struct machine *machine, struct err *e)
 {
 	struct holder who;
-	AUTO_FD int fd = instance_journal(i, e);
-	if (fd < 0 || instance_holder(i, &who, e))
+	AUTO_FD int fd = instance_journal(instance, e);
+	if (fd < 0 || instance_holder(instance, &who, e))
 		return NULL;
-	struct recovery r = {.instance = i,
+	struct recovery r = {.instance = instance,
 		.machine = machine,
 		.fd = fd,
 		.snapshot_bytes = RECOVER_SNAPSHOT_BYTES,
 		.patience_ms = who.pid ? JOURNAL_PATIENCE_MS : 0};
-	json_t *status = recover(&r, e) == RECOVER_DONE ? encode(i, &r, &who) : NULL;
+	json_t *status = recover(&r, e) == RECOVER_DONE ? encode(instance, &r, &who) : NULL;
 	position_done(&r.position);
 	return status;
 }
@@ -160,16 +165,16 @@ static int enter(int machines, const char *id)
 	return openat(machines, id, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static bool held(const struct instance *i)
+static bool held(const struct instance *instance)
 {
 	struct holder who = {0};
-	return !instance_holder(i, &who, NULL) && who.pid;
+	return !instance_holder(instance, &who, NULL) && who.pid;
 }
 
-static bool asks(const struct instance *i)
+static bool asks(const struct instance *instance)
 {
 	struct stat st;
-	return !fstatat(i->dir_fd, "question.json", &st, AT_SYMLINK_NOFOLLOW);
+	return !fstatat(instance->dir_fd, "question.json", &st, AT_SYMLINK_NOFOLLOW);
 }
 
 static bool is_of(const char *line, size_t len, const char *type)
@@ -179,11 +184,11 @@ static bool is_of(const char *line, size_t len, const char *type)
 }
 
 /* Most lines spend nothing, and say so without being parsed. */
-static void add_line(struct totals *t, const char *line, size_t len)
+static void add_line(struct totals *totals, const char *line, size_t len)
 {
 	static const char tokens[] = "\"input_tokens\":";
 	struct spend s;
-	t->transitions +=
+	totals->transitions +=
 		is_of(line, len, "{\"t\":\"step\"") || is_of(line, len, "{\"t\":\"retry\"");
 	if (!memmem(line, len, tokens, sizeof(tokens) - 1))
 		return;
@@ -191,18 +196,18 @@ static void add_line(struct totals *t, const char *line, size_t len)
 	bool spend = !strcmp(json_get_text(event, "t"), "spend");
 	const json_t *from = spend ? event : json_object_get(event, "fact");
 	if (json_object_get(from, "input_tokens") && !spend_decode(from, &s, NULL))
-		totals_add(t, &s);
+		totals_add(totals, &s);
 }
 
 /* What one that has not ended has spent, counted from its newest snapshot on. */
-static json_t *spent(const struct instance *i, int journal)
+static json_t *spent(const struct instance *instance, int journal)
 {
 	struct journal_mark at = journal_start();
 	struct journal_reader reader;
 	struct totals t = {0};
 	const char *line;
 	size_t len;
-	snapshot_totals(i, journal, &t, &at);
+	snapshot_totals(instance, journal, &t, &at);
 	journal_reader_init(&reader, journal, &at);
 	while (journal_next(&reader, &line, &len, NULL) > 0)
 		add_line(&t, line, len);
@@ -295,14 +300,14 @@ static int list_one(void *ctx, const char *id)
 	return 0;
 }
 
-int status_each(const struct statedir *p, status_each_fn *each, void *ctx, struct err *e)
+int status_each(const struct statedir *statedir, status_each_fn *each, void *ctx, struct err *e)
 {
 	AUTO_FREE char *path = NULL;
-	if (asprintf(&path, "%s/machines", p->repo) < 0)
+	if (asprintf(&path, "%s/machines", statedir->repo) < 0)
 		return err_set(e, "out of memory");
 	AUTO_FD int machines = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (machines < 0)
 		return errno == ENOENT ? 0 : err_errno(e, "cannot list %s", path);
 	struct listing l = {machines, each, ctx};
-	return instance_list(p, list_one, &l, e);
+	return instance_list(statedir, list_one, &l, e);
 }

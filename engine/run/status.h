@@ -17,7 +17,7 @@
  * begins again; notice, what its agent said last of the turn that goes on; autorun, null or
  * {files, more, cut} of the journal's lines of that name.
  */
-json_t *status_run(const struct instance *i, const struct machine *machine, struct err *e);
+json_t *status_run(const struct instance *instance, const struct machine *machine, struct err *e);
 
 /* The same in brief for every instance of a workspace, in name order, from its last journal line:
  * {id, asks, status, state, seq, reason, updated, totals, bundle}; status "damaged" when that
@@ -25,5 +25,5 @@ json_t *status_run(const struct instance *i, const struct machine *machine, stru
  * later lines add; bundle is the digest of what it runs. `each` borrows the status, to which it may
  * add, and the directory that the instances lie in. */
 typedef void status_each_fn(void *ctx, int machines, json_t *status);
-int status_each(const struct statedir *p, status_each_fn *each, void *ctx, struct err *e);
+int status_each(const struct statedir *statedir, status_each_fn *each, void *ctx, struct err *e);
 #endif

@@ -79,10 +79,10 @@ static char *find_kept(const json_t *kept, const char *provider)
 	return text && json_get_int(entry, "until_ms") > clock_monotonic_ms() ? strdup(text) : NULL;
 }
 
-char *token_kept(const struct config_provider *p, int kept_fd)
+char *token_kept(const struct config_provider *provider, int kept_fd)
 {
 	json_auto_t *kept = read_kept(kept_fd);
-	return find_kept(kept, p->name);
+	return find_kept(kept, provider->name);
 }
 
 /* --- what a command prints --- */
@@ -153,10 +153,10 @@ static int judge(int status, const struct buf *said, struct err *e)
 	return err_set(e, "failed with exit status %d%s", WEXITSTATUS(status), words);
 }
 
-static int run(
-	const struct config *c, const struct config_list *command, struct token *out, struct err *e)
+static int run(const struct config *config, const struct config_list *command, struct token *out,
+	struct err *e)
 {
-	AUTO_FREE char *program = hook_program(c, command->items[0]);
+	AUTO_FREE char *program = hook_program(config, command->items[0]);
 	AUTO_FREE char **argv = calloc(command->count + 1, sizeof(*argv));
 	AUTO_BUF said = BUF_INIT(SAID_BYTES_MAX);
 	struct buf printed;
@@ -186,37 +186,37 @@ static int run(
 	return rc;
 }
 
-static int fetch(const struct config *c, const struct config_provider *p, json_t *kept, char **out,
-	struct err *e)
+static int fetch(const struct config *config, const struct config_provider *provider, json_t *kept,
+	char **out, struct err *e)
 {
 	struct token token = {.secs = USUAL_SECS};
 	struct err why = ERR_NONE;
-	if (run(c, &p->token_command, &token, &why))
+	if (run(config, &provider->token_command, &token, &why))
 		return err_set(e, "there is no key for the provider %s: its token_command, %s, %s",
-			p->name, p->token_command.items[0], why.text);
-	if (config_check_key(p->name, token.text, e)) {
+			provider->name, provider->token_command.items[0], why.text);
+	if (config_check_key(provider->name, token.text, e)) {
 		explicit_bzero(token.text, strlen(token.text));
 		free(token.text);
 		return -1;
 	}
 	int64_t early = token.secs / 10 < EARLY_SECS ? token.secs / 10 : EARLY_SECS;
-	json_object_set_new(kept, p->name,
+	json_object_set_new(kept, provider->name,
 		json_pack("{s:s,s:I}", "token", token.text, "until_ms",
 			(json_int_t)(clock_monotonic_ms() + (token.secs - early) * 1000)));
 	*out = token.text;
 	return 0;
 }
 
-int token_take(const struct config *c, const struct config_provider *p, int kept_fd, char **out,
-	struct err *e)
+int token_take(const struct config *config, const struct config_provider *provider, int kept_fd,
+	char **out, struct err *e)
 {
 	if (kept_fd >= 0)
 		lock(kept_fd, F_WRLCK);
 	json_auto_t *kept = read_kept(kept_fd);
 	int rc = 0;
-	*out = find_kept(kept, p->name);
+	*out = find_kept(kept, provider->name);
 	if (!*out) {
-		rc = fetch(c, p, kept, out, e);
+		rc = fetch(config, provider, kept, out, e);
 		if (!rc)
 			write_kept(kept_fd, kept);
 	}

@@ -11,8 +11,8 @@
 int token_open(struct err *e);
 /* Hands out the provider's token: what is kept and still good, else what its command prints. Heap;
  * the caller wipes it. `kept_fd` is of token_open; -1: nothing is kept. */
-int token_take(const struct config *c, const struct config_provider *p, int kept_fd, char **out,
-	struct err *e);
+int token_take(const struct config *config, const struct config_provider *provider, int kept_fd,
+	char **out, struct err *e);
 /* What is kept of it; NULL: nothing that is still good. Runs nothing. */
-char *token_kept(const struct config_provider *p, int kept_fd);
+char *token_kept(const struct config_provider *provider, int kept_fd);
 #endif

@@ -55,18 +55,18 @@ struct workspace_branch {
 };
 /* From the record of an instance that has committed `seq` steps, whoever runs it. False: it has
  * made no commit, or its record cannot be read. */
-bool workspace_branch(const struct instance *i, uint64_t seq, struct workspace_branch *out);
+bool workspace_branch(const struct instance *instance, uint64_t seq, struct workspace_branch *out);
 /* What `git_changes` says of all commits of the instance; empty: it has made none. */
-int workspace_changes(const struct workspace *w, struct buf *out, struct err *e);
+int workspace_changes(const struct workspace *workspace, struct buf *out, struct err *e);
 /* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
-int workspace_open(struct workspace *w, const struct workspace_ask *ask, struct err *e);
+int workspace_open(struct workspace *workspace, const struct workspace_ask *ask, struct err *e);
 /* Makes the branch of an instance that begins, where there is none but that of a start which was
  * killed: the first that the operator's repository has of it, once nothing refuses the start any
  * more. */
-int workspace_begin(struct workspace *w, struct err *e);
+int workspace_begin(struct workspace *workspace, struct err *e);
 /* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be
  * held in a jail, neither read-only nor out of sight. */
-json_t *workspace_absent(const struct workspace *w, const json_t *paths);
+json_t *workspace_absent(const struct workspace *workspace, const json_t *paths);
 struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
@@ -79,11 +79,12 @@ struct workspace_step {
 };
 /* Records what the state has left before step `seq` is journaled, of a state that is `ok` in a
  * commit; or drops it. -1 also means that git does not take it: drop it then. */
-int workspace_settle(struct workspace *w, int instance_fd, struct workspace_step *s, struct err *e);
+int workspace_settle(
+	struct workspace *workspace, int instance_fd, struct workspace_step *step, struct err *e);
 /* Whether this host, its disk or a lack of processes, is at fault: git's own last words say so. */
 bool workspace_host_failed(const struct err *e);
 /* Once `seq` steps are durable, and all attempts at the next one before `attempt`: the commit that
  * belongs to them goes onto the operator's branch. */
-int workspace_land(struct workspace *w, uint64_t seq, int attempt, struct err *e);
-void workspace_done(struct workspace *w);
+int workspace_land(struct workspace *workspace, uint64_t seq, int attempt, struct err *e);
+void workspace_done(struct workspace *workspace);
 #endif

@@ -14,11 +14,11 @@ static json_t *texts_to_json(const char *const *texts, size_t count)
 	return list;
 }
 
-json_t *record_to_json(const struct record *r)
+json_t *record_to_json(const struct record *record)
 {
 	json_t *fields = json_array();
-	for (size_t i = 0; i < r->field_count; i++) {
-		const struct field *f = &r->fields[i];
+	for (size_t i = 0; i < record->field_count; i++) {
+		const struct field *f = &record->fields[i];
 		json_t *type = f->type.kind == TYPE_RECORD ? record_to_json(f->type.record)
 							   : json_string(type_name(f->type));
 		json_t *out = json_pack("{s:s, s:o}", "name", f->name, "type", type);
@@ -28,7 +28,7 @@ json_t *record_to_json(const struct record *r)
 			json_object_set_new(out, "enum", texts_to_json(f->values, f->value_count));
 		json_array_append_new(fields, out);
 	}
-	return json_pack("{s:s, s:o}", "name", r->name, "fields", fields);
+	return json_pack("{s:s, s:o}", "name", record->name, "fields", fields);
 }
 
 static const char *keep(struct arena *arena, const json_t *text)
@@ -52,7 +52,8 @@ static int decode_type(
 	return 0;
 }
 
-static int decode_enum(const json_t *values, struct arena *arena, struct field *f, struct err *e)
+static int decode_enum(
+	const json_t *values, struct arena *arena, struct field *field, struct err *e)
 {
 	const char **texts = arena_array(arena, json_array_size(values), sizeof(*texts));
 	size_t i;
@@ -62,23 +63,24 @@ static int decode_enum(const json_t *values, struct arena *arena, struct field *
 			return err_set(e, "an enum value must be a string");
 		texts[i] = keep(arena, value);
 	}
-	f->values = texts;
-	f->value_count = json_array_size(values);
-	return f->value_count ? 0 : err_set(e, "an enum must be a list of strings, at least one");
+	field->values = texts;
+	field->value_count = json_array_size(values);
+	return field->value_count ? 0
+				  : err_set(e, "an enum must be a list of strings, at least one");
 }
 
 static int decode_field(
-	const json_t *data, struct arena *arena, int depth, struct field *f, struct err *e)
+	const json_t *data, struct arena *arena, int depth, struct field *field, struct err *e)
 {
 	const json_t *name = json_object_get(data, "name");
 	const json_t *values = json_object_get(data, "enum");
 	if (!json_is_string(name))
 		return err_set(e, "a field needs a name");
-	f->name = keep(arena, name);
-	f->optional = json_is_true(json_object_get(data, "optional"));
-	if (decode_type(json_object_get(data, "type"), arena, depth, &f->type, e))
-		return depth < SHOWN_MAX ? err_wrap(e, "field \"%s\"", f->name) : -1;
-	return values ? decode_enum(values, arena, f, e) : 0;
+	field->name = keep(arena, name);
+	field->optional = json_is_true(json_object_get(data, "optional"));
+	if (decode_type(json_object_get(data, "type"), arena, depth, &field->type, e))
+		return depth < SHOWN_MAX ? err_wrap(e, "field \"%s\"", field->name) : -1;
+	return values ? decode_enum(values, arena, field, e) : 0;
 }
 
 static const struct record *decode_record(
@@ -133,11 +135,11 @@ static json_t *type_schema(struct type t)
 	return json_pack("{s:s}", "type", names[t.kind]);
 }
 
-json_t *record_json_schema(const struct record *r)
+json_t *record_json_schema(const struct record *record)
 {
 	json_t *properties = json_object(), *required = json_array();
-	for (size_t i = 0; i < r->field_count; i++) {
-		const struct field *f = &r->fields[i];
+	for (size_t i = 0; i < record->field_count; i++) {
+		const struct field *f = &record->fields[i];
 		json_t *schema = type_schema(f->type);
 		if (f->values)
 			json_object_set_new(

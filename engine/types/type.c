@@ -57,23 +57,24 @@ static int compare_names(const void *a, const void *b)
 	return strcmp((*x)->name, (*y)->name);
 }
 
-const struct field *record_sort(struct record *r, struct arena *arena)
+const struct field *record_sort(struct record *record, struct arena *arena)
 {
-	const struct field **sorted = arena_array(arena, r->field_count, sizeof(*sorted));
-	for (size_t i = 0; i < r->field_count; i++)
-		sorted[i] = &r->fields[i];
-	qsort(sorted, r->field_count, sizeof(*sorted), compare_names);
-	r->by_name = sorted;
-	for (size_t i = 1; i < r->field_count; i++)
+	const struct field **sorted = arena_array(arena, record->field_count, sizeof(*sorted));
+	for (size_t i = 0; i < record->field_count; i++)
+		sorted[i] = &record->fields[i];
+	qsort(sorted, record->field_count, sizeof(*sorted), compare_names);
+	record->by_name = sorted;
+	for (size_t i = 1; i < record->field_count; i++)
 		if (!compare_names(&sorted[i - 1], &sorted[i]))
 			return sorted[i];
 	return NULL;
 }
 
-const struct field *record_field(const struct record *r, const char *name)
+const struct field *record_field(const struct record *record, const char *name)
 {
 	const struct field wanted = {.name = name}, *key = &wanted, *const *found = NULL;
-	if (r->field_count)
-		found = bsearch(&key, r->by_name, r->field_count, sizeof(key), compare_names);
+	if (record->field_count)
+		found = bsearch(
+			&key, record->by_name, record->field_count, sizeof(key), compare_names);
 	return found ? *found : NULL;
 }

@@ -52,9 +52,9 @@ bool type_scalar(const char *text, struct type *out);
 struct type type_item(struct type list);
 /* The last step of making a record: sorts its names for record_field. Returns a field whose name
  * another one has too, NULL: they are distinct. */
-const struct field *record_sort(struct record *r, struct arena *arena);
+const struct field *record_sort(struct record *record, struct arena *arena);
 /* The field of that name, NULL: none. Logarithmic in their count. */
-const struct field *record_field(const struct record *r, const char *name);
+const struct field *record_field(const struct record *record, const char *name);
 
 /* VALUE_WHOLE: all required fields present (captured data, finish_run). VALUE_PARTIAL: fields may
  * be left out (a declared value or default). */
@@ -76,8 +76,8 @@ json_t *value_coerce(struct type t, const json_t *value);
 
 /* A record (with those it nests) as data for a pipe, and back into `arena`:
  * {"name":N,"fields":[{"name":F,"type":T or a record,"optional":true,"enum":[...]}]}. */
-json_t *record_to_json(const struct record *r);
+json_t *record_to_json(const struct record *record);
 const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e);
 /* The JSON Schema (object, properties, required, additionalProperties false) shown to a model. */
-json_t *record_json_schema(const struct record *r);
+json_t *record_json_schema(const struct record *record);
 #endif

@@ -24,23 +24,24 @@ struct check {
 	size_t count;
 };
 
-static void add_place(struct buf *out, const struct place *p)
+static void add_place(struct buf *out, const struct place *place)
 {
 	char name[NAME_BYTES + 1];
-	if (p->parent)
-		add_place(out, p->parent);
-	if (!p->name) {
-		buf_addf(out, "[%zu]", p->index);
-	} else if (*p->name) {
-		utf8_copy(name, sizeof(name), p->name);
+	if (place->parent)
+		add_place(out, place->parent);
+	if (!place->name) {
+		buf_addf(out, "[%zu]", place->index);
+	} else if (*place->name) {
+		utf8_copy(name, sizeof(name), place->name);
 		buf_adds(out, out->len ? "." : "");
 		utf8_show(out, name);
 	}
 }
 
-static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const char *format, ...)
+static void PRINTF(3, 4)
+	problem(struct check *check, const struct place *place, const char *format, ...)
 {
-	if (c->count++ >= PROBLEMS_MAX)
+	if (check->count++ >= PROBLEMS_MAX)
 		return;
 	char text[512];
 	va_list args;
@@ -50,11 +51,11 @@ static void PRINTF(3, 4) problem(struct check *c, const struct place *p, const c
 	/* What is quoted may have been cut inside a character. */
 	utf8_copy(text, sizeof(text), text);
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	add_place(&line, p);
+	add_place(&line, place);
 	buf_adds(&line, line.len ? ": " : "");
 	utf8_show(&line, text);
 	buf_addc(&line, '\n');
-	buf_add(c->problems, line.data, line.len);
+	buf_add(check->problems, line.data, line.len);
 }
 
 static const char *kind_of(const json_t *value)
@@ -101,115 +102,118 @@ static bool kind_fits(struct type t, const json_t *value)
 }
 
 /* What holds for every value, whatever its declared type. */
-static void check_leaf(struct check *c, const json_t *value, const struct place *p)
+static void check_leaf(struct check *check, const json_t *value, const struct place *place)
 {
 	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
-		problem(c, p, "the string holds a NUL character");
+		problem(check, place, "the string holds a NUL character");
 }
 
-static bool too_deep(struct check *c, const json_t *value, const struct place *p)
+static bool too_deep(struct check *check, const json_t *value, const struct place *place)
 {
 	bool container = json_is_object(value) || json_is_array(value);
-	if (!container || p->depth < JSON_DEPTH_MAX)
+	if (!container || place->depth < JSON_DEPTH_MAX)
 		return false;
-	problem(c, p, "nests deeper than %d levels", JSON_DEPTH_MAX);
+	problem(check, place, "nests deeper than %d levels", JSON_DEPTH_MAX);
 	return true;
 }
 
-static void check_opaque(struct check *c, const json_t *value, const struct place *p)
+static void check_opaque(struct check *check, const json_t *value, const struct place *place)
 {
-	check_leaf(c, value, p);
-	if (too_deep(c, value, p))
+	check_leaf(check, value, place);
+	if (too_deep(check, value, place))
 		return;
-	struct place in = {.parent = p, .depth = p->depth + 1};
+	struct place in = {.parent = place, .depth = place->depth + 1};
 	json_t *item;
 	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
-		check_opaque(c, item, &in);
+		check_opaque(check, item, &in);
 	json_object_foreach ((json_t *)(uintptr_t)value, in.name, item)
-		check_opaque(c, item, &in);
+		check_opaque(check, item, &in);
 }
 
-static void check_enum(
-	struct check *c, const struct field *f, const json_t *value, const struct place *p)
+static void check_enum(struct check *check, const struct field *field, const json_t *value,
+	const struct place *place)
 {
 	const char *word = json_string_value(value);
 	AUTO_BUF list = BUF_INIT(256);
-	for (size_t i = 0; i < f->value_count; i++) {
-		if (strcmp(f->values[i], word) == 0)
+	for (size_t i = 0; i < field->value_count; i++) {
+		if (strcmp(field->values[i], word) == 0)
 			return;
-		buf_addf(&list, "%s\"%s\"", i ? ", " : "", f->values[i]);
+		buf_addf(&list, "%s\"%s\"", i ? ", " : "", field->values[i]);
 	}
-	const char *near = suggest_name(word, f->values, f->value_count);
+	const char *near = suggest_name(word, field->values, field->value_count);
 	if (!list.failed)
-		problem(c, p, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
+		problem(check, place, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
 	else
-		problem(c, p, "\"%.*s\" is not one of the %zu allowed values%s%s%s", SHOWN_BYTES,
-			word, f->value_count, near ? "; did you mean \"" : "", near ? near : "",
-			near ? "\"?" : "");
+		problem(check, place, "\"%.*s\" is not one of the %zu allowed values%s%s%s",
+			SHOWN_BYTES, word, field->value_count, near ? "; did you mean \"" : "",
+			near ? near : "", near ? "\"?" : "");
 }
 
-static void check_typed(struct check *c, struct type t, const json_t *value, const struct place *p);
+static void check_typed(
+	struct check *check, struct type t, const json_t *value, const struct place *place);
 
-static void unknown_field(struct check *c, const struct record *r, const struct place *p)
+static void unknown_field(
+	struct check *check, const struct record *record, const struct place *place)
 {
 	/* Looking for the nearest name is dear: not for what is not shown. */
 	AUTO_FREE const char **names = NULL;
-	if (c->count < PROBLEMS_MAX)
-		names = calloc(r->field_count + 1, sizeof(*names));
-	for (size_t i = 0; names && i < r->field_count; i++)
-		names[i] = r->fields[i].name;
-	const char *near = names ? suggest_name(p->name, names, r->field_count) : NULL;
-	problem(c, p, "%s has no such field%s%s%s", r->name, near ? "; did you mean \"" : "",
-		near ? near : "", near ? "\"?" : "");
+	if (check->count < PROBLEMS_MAX)
+		names = calloc(record->field_count + 1, sizeof(*names));
+	for (size_t i = 0; names && i < record->field_count; i++)
+		names[i] = record->fields[i].name;
+	const char *near = names ? suggest_name(place->name, names, record->field_count) : NULL;
+	problem(check, place, "%s has no such field%s%s%s", record->name,
+		near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
 }
 
-static void check_record(
-	struct check *c, const struct record *r, const json_t *value, const struct place *p)
+static void check_record(struct check *check, const struct record *record, const json_t *value,
+	const struct place *place)
 {
-	struct place in = {.parent = p, .depth = p->depth + 1};
-	for (size_t i = 0; i < r->field_count; i++) {
-		const struct field *f = &r->fields[i];
+	struct place in = {.parent = place, .depth = place->depth + 1};
+	for (size_t i = 0; i < record->field_count; i++) {
+		const struct field *f = &record->fields[i];
 		const json_t *item = json_object_get(value, f->name);
 		in.name = f->name;
 		if (item)
-			check_typed(c, f->type, item, &in);
-		else if (!f->optional && c->mode == VALUE_WHOLE)
-			problem(c, &in, "required, but missing");
+			check_typed(check, f->type, item, &in);
+		else if (!f->optional && check->mode == VALUE_WHOLE)
+			problem(check, &in, "required, but missing");
 		if (f->values && json_is_string(item))
-			check_enum(c, f, item, &in);
+			check_enum(check, f, item, &in);
 	}
 	json_t *item;
 	json_object_foreach ((json_t *)(uintptr_t)value, in.name, item)
-		if (!record_field(r, in.name))
-			unknown_field(c, r, &in);
+		if (!record_field(record, in.name))
+			unknown_field(check, record, &in);
 }
 
-static void check_typed(struct check *c, struct type t, const json_t *value, const struct place *p)
+static void check_typed(
+	struct check *check, struct type t, const json_t *value, const struct place *place)
 {
 	if (!type_known(t))
 		return;
 	if (!kind_fits(t, value)) {
-		bool unset =
-			t.kind == TYPE_RECORD && json_is_null(value) && c->mode == VALUE_PARTIAL;
-		problem(c, p, "expected %s (%s), got %s%s", wanted(t), type_name(t), kind_of(value),
-			unset ? "; {} is one that holds nothing yet" : "");
+		bool unset = t.kind == TYPE_RECORD && json_is_null(value) &&
+			     check->mode == VALUE_PARTIAL;
+		problem(check, place, "expected %s (%s), got %s%s", wanted(t), type_name(t),
+			kind_of(value), unset ? "; {} is one that holds nothing yet" : "");
 		return;
 	}
 	if (t.kind == TYPE_JSON) {
-		check_opaque(c, value, p);
+		check_opaque(check, value, place);
 		return;
 	}
-	check_leaf(c, value, p);
-	if (too_deep(c, value, p))
+	check_leaf(check, value, place);
+	if (too_deep(check, value, place))
 		return;
 	if (t.kind == TYPE_RECORD)
-		check_record(c, t.record, value, p);
+		check_record(check, t.record, value, place);
 	if (t.kind != TYPE_LIST)
 		return;
-	struct place in = {.parent = p, .depth = p->depth + 1};
+	struct place in = {.parent = place, .depth = place->depth + 1};
 	json_t *item;
 	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
-		check_typed(c, type_item(t), item, &in);
+		check_typed(check, type_item(t), item, &in);
 }
 
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,

@@ -10,7 +10,7 @@
  */
 #include "jail/seccomp_table.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "jail/seccomp.h"
 #include <errno.h>
 #include <linux/audit.h>

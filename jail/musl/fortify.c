@@ -3,7 +3,7 @@
  * functions, which musl has under their plain names only. Nothing else of it is glibc's own. Code
  * that is compiled against musl itself has no checked forms: _FORTIFY_SOURCE does nothing there.
  */
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>

@@ -17,7 +17,7 @@ static unsigned char escaped(char c, const char *place)
 	return (unsigned char)c;
 }
 
-static const char *pattern_class(const char *p, struct step *s, const char *place)
+static const char *pattern_class(const char *p, struct step *step, const char *place)
 {
 	bool negated = *p == '^';
 	p += negated;
@@ -32,34 +32,34 @@ static const char *pattern_class(const char *p, struct step *s, const char *plac
 		if (from >= 128 || to >= 128 || to < from)
 			fail(place, "a pattern's class must be ASCII");
 		for (unsigned c = from; c <= to; c++)
-			s->set[c] = true;
+			step->set[c] = true;
 	}
 	if (*p != ']')
 		fail(place, "a class in the pattern is not closed");
 	for (int c = 0; negated && c < 128; c++)
-		s->set[c] = !s->set[c];
-	s->other = negated;
+		step->set[c] = !step->set[c];
+	step->other = negated;
 	return p + 1;
 }
 
-static const char *pattern_step(const char *p, struct step *s, const char *place)
+static const char *pattern_step(const char *p, struct step *step, const char *place)
 {
-	*s = (struct step){.least = 1, .most = 1};
+	*step = (struct step){.least = 1, .most = 1};
 	if (*p == '[') {
-		p = pattern_class(p + 1, s, place);
+		p = pattern_class(p + 1, step, place);
 	} else if (strchr("(){}|*+?.^$", *p)) {
 		fail(place, "`%c` in a pattern is not supported", *p);
 	} else {
 		unsigned char c = *p == '\\' ? escaped(*++p, place) : (unsigned char)*p;
 		if (c >= 128)
 			fail(place, "a pattern must be ASCII");
-		s->set[c] = true;
+		step->set[c] = true;
 		p++;
 	}
 	if (*p == '*' || *p == '?')
-		s->least = 0;
+		step->least = 0;
 	if (*p == '*' || *p == '+')
-		s->most = UINT32_MAX;
+		step->most = UINT32_MAX;
 	return p + (*p == '*' || *p == '+' || *p == '?');
 }
 
@@ -76,14 +76,14 @@ static void pattern_disjoint(const struct step *a, const struct step *b, const c
 		fail(place, "neighbours in the pattern overlap; that would need backtracking");
 }
 
-static void print_step(const struct step *s)
+static void print_step(const struct step *step)
 {
 	uint64_t bits[2] = {0, 0};
 	for (int c = 0; c < 128; c++)
-		if (s->set[c])
+		if (step->set[c])
 			bits[c / 64] |= UINT64_C(1) << c % 64;
 	printf("{{0x%llxu, 0x%llxu}, %d, %uu, %uu}, ", (unsigned long long)bits[0],
-		(unsigned long long)bits[1], s->other, s->least, s->most);
+		(unsigned long long)bits[1], step->other, step->least, step->most);
 }
 
 void emit_pattern(const char *text, int id, const char *place)

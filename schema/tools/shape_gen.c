@@ -7,7 +7,7 @@
  * published schema must never say more, or less, than the program checks.
  */
 #include "schema/tools/shape_gen.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "schema/doc.h"
 #include <jansson.h>
 #include <stdarg.h>
@@ -464,19 +464,20 @@ static struct parts emit_parts(const json_t *schema, int id, const char *place)
 	return p;
 }
 
-static void print_refs(const struct parts *p, int id)
+static void print_refs(const struct parts *parts, int id)
 {
-	if (p->items >= 0)
-		printf("\t.items = &%s_%d,\n", prefix, p->items);
-	if (p->names >= 0)
-		printf("\t.names = &%s_%d,\n", prefix, p->names);
-	if (p->rest >= 0)
-		printf("\t.rest = &%s_%d,\n", prefix, p->rest);
-	if (p->keys)
-		printf("\t.keys = %s_keys_%d, .key_count = %zu,\n", prefix, id, p->keys);
-	if (p->groups)
-		printf("\t.groups = %s_groups_%d, .group_count = %zu,\n", prefix, id, p->groups);
-	if (p->choice)
+	if (parts->items >= 0)
+		printf("\t.items = &%s_%d,\n", prefix, parts->items);
+	if (parts->names >= 0)
+		printf("\t.names = &%s_%d,\n", prefix, parts->names);
+	if (parts->rest >= 0)
+		printf("\t.rest = &%s_%d,\n", prefix, parts->rest);
+	if (parts->keys)
+		printf("\t.keys = %s_keys_%d, .key_count = %zu,\n", prefix, id, parts->keys);
+	if (parts->groups)
+		printf("\t.groups = %s_groups_%d, .group_count = %zu,\n", prefix, id,
+			parts->groups);
+	if (parts->choice)
 		printf("\t.choice = &%s_choice_%d,\n", prefix, id);
 }
 

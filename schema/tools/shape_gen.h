@@ -3,7 +3,7 @@
  */
 #ifndef SCHEMA_TOOLS_SHAPE_GEN_H
 #define SCHEMA_TOOLS_SHAPE_GEN_H
-#include "base/own.h"
+#include "base/cleanup.h"
 
 /* The name that every table begins with. */
 extern const char *prefix;

@@ -59,7 +59,7 @@ static void start_and_wait(char *const *argv)
 }
 
 /* Until the status descriptor's end: nothing of the command is left then. */
-static void order_and_wait(struct launcher *l)
+static void order_and_wait(struct launcher *launcher)
 {
 	static const char order[] = "{\"argv\":[\"/usr/bin/true\"]}";
 	char line[STATUS_BYTES];
@@ -69,7 +69,7 @@ static void order_and_wait(struct launcher *l)
 	if (pipe2(ends, O_CLOEXEC))
 		fail("no descriptors");
 	int fds[LAUNCHER_FDS] = {null_fd, null_fd, null_fd, ends[1]};
-	if (launcher_order(l, order, strlen(order), fds, &e))
+	if (launcher_order(launcher, order, strlen(order), fds, &e))
 		fail(e.text);
 	close(ends[1]);
 	while ((got = read(ends[0], line + len, sizeof(line) - 1 - (size_t)len)) > 0)
@@ -80,33 +80,33 @@ static void order_and_wait(struct launcher *l)
 		fail(line);
 }
 
-static void once(struct way *w)
+static void once(struct way *way)
 {
-	if (w->resident)
-		order_and_wait(&w->launcher);
+	if (way->resident)
+		order_and_wait(&way->launcher);
 	else
-		start_and_wait(w->argv);
+		start_and_wait(way->argv);
 }
 
-static void prepare(struct way *w, const char *dir)
+static void prepare(struct way *way, const char *dir)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *policy = json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:[s],s:i,s:b}", "version", 1,
-		"profile", w->profile ? w->profile : "strict", "cwd", dir, "workspace", "path", dir,
-		"access", "write", "argv", "/usr/bin/true", "timeout_secs", 60, "allow_root_jail",
-		true);
+		"profile", way->profile ? way->profile : "strict", "cwd", dir, "workspace", "path",
+		dir, "access", "write", "argv", "/usr/bin/true", "timeout_secs", 60,
+		"allow_root_jail", true);
 	AUTO_FREE char *text = json_text(policy);
-	w->policy_fd = io_memory_file("policy", text, strlen(text), &e);
-	if (w->policy_fd < 0 || (w->resident && launcher_start(policy, -1, &w->launcher, &e)))
+	way->policy_fd = io_memory_file("policy", text, strlen(text), &e);
+	if (way->policy_fd < 0 || (way->resident && launcher_start(policy, -1, &way->launcher, &e)))
 		fail(e.text);
-	if (!w->profile || w->resident)
+	if (!way->profile || way->resident)
 		return;
 	char **argv = calloc(4, sizeof(*argv));
 	argv[0] = child_sibling("agent6-jail", &e);
 	argv[1] = strdup("--policy");
-	if (!argv[0] || asprintf(&argv[2], "/proc/%d/fd/%d", (int)getpid(), w->policy_fd) < 0)
+	if (!argv[0] || asprintf(&argv[2], "/proc/%d/fd/%d", (int)getpid(), way->policy_fd) < 0)
 		fail(e.text);
-	w->argv = argv;
+	way->argv = argv;
 }
 
 static int by_size(const void *a, const void *b)
@@ -131,7 +131,7 @@ static void turns(struct way *ways, size_t count, int runs, int gap_us)
 	}
 }
 
-static double rate(struct way *w, int runs)
+static double rate(struct way *way, int runs)
 {
 	pid_t workers[WORKERS];
 	double from = now_us();
@@ -139,7 +139,7 @@ static double rate(struct way *w, int runs)
 	for (int n = 0; n < WORKERS; n++) {
 		workers[n] = fork();
 		for (int i = 0; !workers[n] && i < runs; i++)
-			once(w);
+			once(way);
 		if (!workers[n])
 			_exit(0);
 	}

@@ -52,11 +52,11 @@ static double per_second(int64_t us[ROUNDS])
 	return PER_ROUND * 1e6 / (double)us[ROUNDS / 2];
 }
 
-static int ours(struct journal *j, int64_t *seq, struct err *e)
+static int ours(struct journal *journal, int64_t *seq, struct err *e)
 {
 	for (int i = 0; i < PER_ROUND; i++) {
 		json_auto_t *line = step(++*seq * 2 - 1);
-		if (journal_commit(j, line, e))
+		if (journal_commit(journal, line, e))
 			return fprintf(stderr, "%s\n", e->text), -1;
 	}
 	return 0;

@@ -38,10 +38,10 @@ static void run(const char *path, char *const argv[], const int *fds, int count)
 		fail(path);
 }
 
-static void bare(struct bench *b)
+static void bare(struct bench *bench)
 {
 	char *argv[] = {(char[]){"true"}, NULL};
-	int fds[] = {b->null_fd, b->null_fd, b->null_fd};
+	int fds[] = {bench->null_fd, bench->null_fd, bench->null_fd};
 	run("/usr/bin/true", argv, fds, 3);
 }
 
@@ -55,41 +55,41 @@ static void expect_end(int status_fd)
 		fail(line);
 }
 
-static void alone(struct bench *b)
+static void alone(struct bench *bench)
 {
 	int ends[2];
-	AUTO_FREE char *text = json_text(b->policy);
+	AUTO_FREE char *text = json_text(bench->policy);
 	AUTO_FD int policy_fd = io_memory_file("policy", text, strlen(text), NULL);
 	if (policy_fd < 0 || pipe2(ends, O_CLOEXEC))
 		fail("no descriptors");
 	char *argv[] = {(char[]){"agent6-jail"}, (char[]){"--status-fd"}, (char[]){"3"}, NULL};
-	int fds[] = {policy_fd, b->null_fd, b->null_fd, ends[1]};
-	run(b->jail, argv, fds, 4);
+	int fds[] = {policy_fd, bench->null_fd, bench->null_fd, ends[1]};
+	run(bench->jail, argv, fds, 4);
 	expect_end(ends[0]);
 	close(ends[0]);
 	close(ends[1]);
 }
 
-static void through(struct bench *b)
+static void through(struct bench *bench)
 {
 	static const char order[] = "{\"argv\":[\"/usr/bin/true\"]}";
 	int ends[2];
 	struct err e = ERR_NONE;
 	if (pipe2(ends, O_CLOEXEC))
 		fail("no descriptors");
-	int fds[] = {b->null_fd, b->null_fd, b->null_fd, ends[1]};
-	if (launcher_order(&b->launcher, order, strlen(order), fds, &e))
+	int fds[] = {bench->null_fd, bench->null_fd, bench->null_fd, ends[1]};
+	if (launcher_order(&bench->launcher, order, strlen(order), fds, &e))
 		fail(e.text);
 	close(ends[1]);
 	expect_end(ends[0]);
 	close(ends[0]);
 }
 
-static int64_t turn(struct bench *b, void (*one)(struct bench *b))
+static int64_t turn(struct bench *bench, void (*one)(struct bench *bench))
 {
 	int64_t from = clock_realtime_us();
 	for (int i = 0; i < TURN; i++)
-		one(b);
+		one(bench);
 	return clock_realtime_us() - from;
 }
 

@@ -56,13 +56,13 @@ static bool writes_begin(pid_t pid, const struct user_regs_struct *r)
 
 /* --- running ---------------------------------------------------------------------------------- */
 
-static pid_t start(const struct scenario *s, bool traced)
+static pid_t start(const struct scenario *scenario, bool traced)
 {
 	pid_t pid = fork();
 	if (pid)
 		return pid;
 	char bundle[PATH_BYTES], path[2 * PATH_BYTES];
-	snprintf(bundle, sizeof(bundle), "%s/%s", tap_scratch(), s->bundle);
+	snprintf(bundle, sizeof(bundle), "%s/%s", tap_scratch(), scenario->bundle);
 	snprintf(path, sizeof(path), "%s/ws", dir);
 	if (chdir(path))
 		_exit(99);
@@ -76,8 +76,8 @@ static pid_t start(const struct scenario *s, bool traced)
 	dup2(out, 1);
 	dup2(out, 2);
 	snprintf(path, sizeof(path), "%s/kept", dir);
-	bool rehearse = !strcmp(s->verb, "rehearse");
-	char *argv[] = {agent6, "machine", (char *)(uintptr_t)s->verb, bundle,
+	bool rehearse = !strcmp(scenario->verb, "rehearse");
+	char *argv[] = {agent6, "machine", (char *)(uintptr_t)scenario->verb, bundle,
 		rehearse ? "--dir" : NULL, path, NULL};
 	if (traced)
 		stepper_traced();
@@ -85,19 +85,20 @@ static pid_t start(const struct scenario *s, bool traced)
 	_exit(98);
 }
 
-static struct stepped step_through(const struct scenario *s, enum stepper_fault fault, int at)
+static struct stepped step_through(
+	const struct scenario *scenario, enum stepper_fault fault, int at)
 {
-	return stepper_run(&(struct stepper){.pid = start(s, true),
+	return stepper_run(&(struct stepper){.pid = start(scenario, true),
 		.fault = fault,
 		.at = at,
 		.first = opens_journal,
-		.last = s->writes ? writes_begin : NULL});
+		.last = scenario->writes ? writes_begin : NULL});
 }
 
-static int run_untouched(const struct scenario *s)
+static int run_untouched(const struct scenario *scenario)
 {
 	int status = -1;
-	waitpid(start(s, false), &status, 0);
+	waitpid(start(scenario, false), &status, 0);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 256;
 }
 
@@ -125,14 +126,14 @@ static void commit_there(void)
 		bail("cannot commit in %s", path);
 }
 
-static void fresh(const struct scenario *s)
+static void fresh(const struct scenario *scenario)
 {
 	char path[2 * PATH_BYTES];
 	nftw(dir, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
 	mkdir(dir, 0755);
 	snprintf(path, sizeof(path), "%s/ws", dir);
 	mkdir(path, 0755);
-	if (!s->writes)
+	if (!scenario->writes)
 		return;
 	snprintf(path, sizeof(path), "%s/kept", dir);
 	mkdir(path, 0755);
@@ -142,11 +143,11 @@ static void fresh(const struct scenario *s)
 }
 
 /* A file of the only instance; NULL: there is none yet. */
-static char *instance_file(const struct scenario *s, const char *name, size_t *len)
+static char *instance_file(const struct scenario *scenario, const char *name, size_t *len)
 {
 	char pattern[2 * PATH_BYTES];
 	snprintf(pattern, sizeof(pattern), "%s/%s/*/machines/*/%s", dir,
-		strcmp(s->verb, "rehearse") ? "state" : "kept/state", name);
+		strcmp(scenario->verb, "rehearse") ? "state" : "kept/state", name);
 	glob_t found;
 	char *text = NULL;
 	if (!glob(pattern, 0, NULL, &found) && found.gl_pathc == 1)
@@ -204,11 +205,11 @@ struct tally {
 };
 
 /* Whether the instance did not begin at the last commit. */
-static bool is_stale(const struct scenario *s)
+static bool is_stale(const struct scenario *scenario)
 {
 	char path[2 * PATH_BYTES];
 	size_t len;
-	AUTO_FREE char *record = instance_file(s, "workspace.json", &len);
+	AUTO_FREE char *record = instance_file(scenario, "workspace.json", &len);
 	AUTO_FREE char *tip = NULL;
 	snprintf(path, sizeof(path), "%s/kept/workspace/.git/refs/heads/main", dir);
 	if (io_read_file(AT_FDCWD, path, 128, &tip, &len, NULL))
@@ -218,34 +219,35 @@ static bool is_stale(const struct scenario *s)
 	return !base || strncmp(base + 8, tip, strlen(tip)) != 0;
 }
 
-static void one_fault(const struct scenario *s, enum stepper_fault mode, int at, const char *want,
-	struct tally *sum)
+static void one_fault(const struct scenario *scenario, enum stepper_fault mode, int at,
+	const char *want, struct tally *sum)
 {
 	size_t len;
-	fresh(s);
-	struct stepped t = step_through(s, mode, at);
+	fresh(scenario);
+	struct stepped t = step_through(scenario, mode, at);
 	if (!t.reached)
 		return;
 	sum->tried++;
-	AUTO_FREE char *committed = whole_lines(instance_file(s, "journal.jsonl", &len));
-	AUTO_FREE char *before = instance_file(s, "data/executions", &len);
+	AUTO_FREE char *committed = whole_lines(instance_file(scenario, "journal.jsonl", &len));
+	AUTO_FREE char *before = instance_file(scenario, "data/executions", &len);
 	char got[128];
-	if (s->writes && !(committed && strstr(committed, "{\"t\":\"begin\"")))
+	if (scenario->writes && !(committed && strstr(committed, "{\"t\":\"begin\"")))
 		commit_there();
 	/* A run that has ended is refused, with 2: the fault came behind its end. */
 	bool ended = committed && strstr(committed, "{\"t\":\"end\"");
-	int code = run_untouched(s);
+	int code = run_untouched(scenario);
 	code = ended && code == 2 ? 0 : code;
-	AUTO_FREE char *journal = instance_file(s, "journal.jsonl", &len);
-	AUTO_FREE char *after = instance_file(s, "data/executions", &len);
+	AUTO_FREE char *journal = instance_file(scenario, "journal.jsonl", &len);
+	AUTO_FREE char *after = instance_file(scenario, "data/executions", &len);
 	blackboard_of(journal, got);
-	bool stale = s->writes && is_stale(s);
+	bool stale = scenario->writes && is_stale(scenario);
 	bool lost = committed && (!journal || strncmp(committed, journal, strlen(committed)) != 0);
 	int again = repeated(committed, before, after);
 	if (code || lost || again || stale || strcmp(got, want) != 0)
 		diag("%s: %s at call %d (system call %ld): exit %d, lost %d, repeated %d, stale "
 		     "%d, %s",
-			s->name, stepper_says(mode), at, t.nr, code, lost, again, stale, got);
+			scenario->name, stepper_says(mode), at, t.nr, code, lost, again, stale,
+			got);
 	sum->lost += lost;
 	sum->repeated += again != 0;
 	sum->differs += strcmp(got, want) != 0;
@@ -253,36 +255,37 @@ static void one_fault(const struct scenario *s, enum stepper_fault mode, int at,
 	sum->stale += stale;
 }
 
-static int count_calls(const struct scenario *s, enum stepper_fault mode, char want[128])
+static int count_calls(const struct scenario *scenario, enum stepper_fault mode, char want[128])
 {
 	size_t len;
-	fresh(s);
-	struct stepped t = step_through(s, mode, STEPPER_NEVER);
-	AUTO_FREE char *journal = instance_file(s, "journal.jsonl", &len);
+	fresh(scenario);
+	struct stepped t = step_through(scenario, mode, STEPPER_NEVER);
+	AUTO_FREE char *journal = instance_file(scenario, "journal.jsonl", &len);
 	AUTO_FREE char *output = NULL;
 	char path[2 * PATH_BYTES];
 	blackboard_of(journal, want);
 	snprintf(path, sizeof(path), "%s/output", dir);
 	if (t.status != 0 && !io_read_file(AT_FDCWD, path, 1 << 20, &output, &len, NULL))
 		diag("%s", output);
-	ok(t.status == 0 && strcmp(want, "none") != 0, "%s: an undisturbed run ends ok", s->name);
+	ok(t.status == 0 && strcmp(want, "none") != 0, "%s: an undisturbed run ends ok",
+		scenario->name);
 	return t.calls;
 }
 
-static void test_mode(const struct scenario *s, enum stepper_fault mode, bool all)
+static void test_mode(const struct scenario *scenario, enum stepper_fault mode, bool all)
 {
 	char want[128];
-	int calls = count_calls(s, mode, want);
+	int calls = count_calls(scenario, mode, want);
 	struct tally sum = {0};
 	int stride = all ? 1 : calls / SAMPLES + 1;
 	unsigned noise = 0;
 	if (getrandom(&noise, sizeof(noise), 0) < 0)
 		noise = 0;
 	for (int at = (int)(noise % (unsigned)stride); at < calls; at += stride)
-		one_fault(s, mode, at, want, &sum);
-	if (s->writes)
-		one_fault(s, mode, STEPPER_AT_LAST, want, &sum);
-	ok(sum.tried > 0, "%s: %s at %d of %d calls", s->name, stepper_says(mode), sum.tried,
+		one_fault(scenario, mode, at, want, &sum);
+	if (scenario->writes)
+		one_fault(scenario, mode, STEPPER_AT_LAST, want, &sum);
+	ok(sum.tried > 0, "%s: %s at %d of %d calls", scenario->name, stepper_says(mode), sum.tried,
 		calls);
 	is(sum.lost, 0, "nothing committed is lost");
 	is(sum.repeated, 0, "nothing committed is repeated");

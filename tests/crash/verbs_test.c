@@ -137,19 +137,19 @@ static void shell(const char *script, char out[VIEW_BYTES])
 	waitpid(pid, NULL, 0);
 }
 
-static pid_t start(const struct verb *v, bool traced)
+static pid_t start(const struct verb *verb, bool traced)
 {
-	char *argv[ARRAY_LEN(v->argv) + 1] = {agent6}, path[2 * PATH_BYTES];
+	char *argv[ARRAY_LEN(verb->argv) + 1] = {agent6}, path[2 * PATH_BYTES];
 	pid_t pid = fork();
 	if (pid)
 		return pid;
 	in_place();
-	for (size_t i = 0; v->argv[i]; i++)
-		argv[i + 1] = (char *)(uintptr_t)v->argv[i];
+	for (size_t i = 0; verb->argv[i]; i++)
+		argv[i + 1] = (char *)(uintptr_t)verb->argv[i];
 	snprintf(path, sizeof(path), "%s/output", dir);
 	int out = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	int in = memfd_create("answers", 0);
-	if (v->answers && write(in, v->answers, strlen(v->answers)) > 0)
+	if (verb->answers && write(in, verb->answers, strlen(verb->answers)) > 0)
 		lseek(in, 0, SEEK_SET);
 	dup2(in, 0);
 	dup2(out, 1);
@@ -165,10 +165,10 @@ static int code_of(int status)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : OF_SIGNAL;
 }
 
-static int run_untouched(const struct verb *v)
+static int run_untouched(const struct verb *verb)
 {
 	int status = -1;
-	waitpid(start(v, false), &status, 0);
+	waitpid(start(verb, false), &status, 0);
 	return code_of(status);
 }
 
@@ -180,12 +180,12 @@ static void fresh(void)
 }
 
 /* A lock as a runner's; -1: nobody holds it. */
-static int hold(const struct verb *v)
+static int hold(const struct verb *verb)
 {
 	char pattern[2 * PATH_BYTES];
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	glob_t found;
-	if (!v->held)
+	if (!verb->held)
 		return -1;
 	snprintf(pattern, sizeof(pattern), "%s/state/*/machines/waiting/lock", dir);
 	if (glob(pattern, 0, NULL, &found))
@@ -221,9 +221,9 @@ static bool is_kill(enum stepper_fault fault)
 	return fault == KILL_BEFORE || fault == KILL_AFTER;
 }
 
-static struct stepped step_through(const struct verb *v, enum stepper_fault fault, int at)
+static struct stepped step_through(const struct verb *verb, enum stepper_fault fault, int at)
 {
-	return stepper_run(&(struct stepper){.pid = start(v, true),
+	return stepper_run(&(struct stepper){.pid = start(verb, true),
 		.fault = fault,
 		.at = at,
 		.first = is_kill(fault) ? changes : opens_ours});
@@ -240,9 +240,9 @@ struct tally {
 };
 
 /* Each line as in one of both. */
-static bool is_whole(const struct views *w, const char *now)
+static bool is_whole(const struct views *views, const char *now)
 {
-	const char *a = w->before, *b = w->after;
+	const char *a = views->before, *b = views->after;
 	while (*now || (*a && *b)) {
 		size_t n = strcspn(now, "\n"), na = strcspn(a, "\n"), nb = strcspn(b, "\n");
 		if ((n != na || memcmp(now, a, n)) && (n != nb || memcmp(now, b, n)))
@@ -263,71 +263,71 @@ static char *output(void)
 }
 
 /* The exit code and the words go with what is there. */
-static bool is_told(const struct views *w, const char *now, int code, const char *words)
+static bool is_told(const struct views *views, const char *now, int code, const char *words)
 {
 	if (code == OF_SIGNAL)
 		return true;
 	if (!code)
-		return !strcmp(now, w->after);
+		return !strcmp(now, views->after);
 	/* Of several files some may be new. */
-	const char *end = strchr(w->after, '\n');
+	const char *end = strchr(views->after, '\n');
 	bool several = end && end[1];
 	return (strstr(words, "agent6: ") || strstr(words, "error[")) &&
-	       (several || !strcmp(now, w->before) || strstr(words, " is written, but ") ||
+	       (several || !strcmp(now, views->before) || strstr(words, " is written, but ") ||
 		       strstr(words, "removed"));
 }
 
-static void one_fault(const struct verb *v, enum stepper_fault fault, int at, const struct views *w,
-	struct tally *sum)
+static void one_fault(const struct verb *verb, enum stepper_fault fault, int at,
+	const struct views *views, struct tally *sum)
 {
 	static char now[VIEW_BYTES], then[VIEW_BYTES], rest[VIEW_BYTES];
 	fresh();
-	AUTO_FD int lock = hold(v);
-	struct stepped t = step_through(v, fault, at);
+	AUTO_FD int lock = hold(verb);
+	struct stepped t = step_through(verb, fault, at);
 	if (!t.reached)
 		return;
 	sum->tried++;
 	AUTO_FREE char *words = output();
-	shell(v->view, now);
-	int code = code_of(t.status), second = run_untouched(v);
+	shell(verb->view, now);
+	int code = code_of(t.status), second = run_untouched(verb);
 	AUTO_FREE char *others = output();
-	shell(v->view, then);
+	shell(verb->view, then);
 	shell(litter, rest);
-	bool done = !strcmp(now, w->after), torn = !is_whole(w, now);
-	bool silent = !is_told(w, now, code, words);
-	bool again =
-		second != (done ? v->again : 0) || (!(v->adds && done) && strcmp(then, w->after));
+	bool done = !strcmp(now, views->after), torn = !is_whole(views, now);
+	bool silent = !is_told(views, now, code, words);
+	bool again = second != (done ? verb->again : 0) ||
+		     (!(verb->adds && done) && strcmp(then, views->after));
 	if (torn || silent || again || *rest)
 		diag("%s %s: %s at call %d (system call %ld): exit %d, %s; torn %d; silent %d; "
 		     "again %d: exit %d, %s; left: %s",
-			v->argv[0], v->argv[1], stepper_says(fault), at, t.nr, code, words, torn,
-			silent, again, second, others, rest);
+			verb->argv[0], verb->argv[1], stepper_says(fault), at, t.nr, code, words,
+			torn, silent, again, second, others, rest);
 	sum->torn += torn;
 	sum->silent += silent;
 	sum->again += again;
 	sum->left += *rest != '\0';
 }
 
-static void test_verb(const struct verb *v, enum stepper_fault fault, bool all)
+static void test_verb(const struct verb *verb, enum stepper_fault fault, bool all)
 {
 	static struct views w;
 	struct tally sum = {0};
 	unsigned noise = 0;
 	fresh();
-	AUTO_FD int lock = hold(v);
-	shell(v->view, w.before);
-	struct stepped t = step_through(v, fault, STEPPER_NEVER);
-	shell(v->view, w.after);
+	AUTO_FD int lock = hold(verb);
+	shell(verb->view, w.before);
+	struct stepped t = step_through(verb, fault, STEPPER_NEVER);
+	shell(verb->view, w.after);
 	own_close(&lock);
 	AUTO_FREE char *words = output();
 	int stride = all ? 1 : t.calls / SAMPLES + 1;
-	if (!ok(!t.status && strcmp(w.before, w.after) != 0, "%s %s, %s at %d calls", v->argv[0],
-		    v->argv[1], stepper_says(fault), t.calls))
+	if (!ok(!t.status && strcmp(w.before, w.after) != 0, "%s %s, %s at %d calls", verb->argv[0],
+		    verb->argv[1], stepper_says(fault), t.calls))
 		diag("%s", words);
 	if (getrandom(&noise, sizeof(noise), 0) < 0)
 		noise = 0;
 	for (int at = (int)(noise % (unsigned)stride); at < t.calls; at += stride)
-		one_fault(v, fault, at, &w, &sum);
+		one_fault(verb, fault, at, &w, &sum);
 	is(sum.torn, 0, "what is there is whole");
 	is(sum.silent, 0, "the exit code says so");
 	is(sum.again, 0, "the same command makes it so");
@@ -387,14 +387,14 @@ static bool watch(pid_t pid, const struct user_regs_struct *r)
 	return false;
 }
 
-static void test_power(const struct verb *v)
+static void test_power(const struct verb *verb)
 {
 	memset(&unsafe, 0, sizeof(unsafe));
 	fresh();
-	AUTO_FD int lock = hold(v);
-	struct stepped t = stepper_run(&(struct stepper){.pid = start(v, true), .first = watch});
-	ok(!t.status && !unsafe.early, "%s %s: no name before its bytes are safe", v->argv[0],
-		v->argv[1]);
+	AUTO_FD int lock = hold(verb);
+	struct stepped t = stepper_run(&(struct stepper){.pid = start(verb, true), .first = watch});
+	ok(!t.status && !unsafe.early, "%s %s: no name before its bytes are safe", verb->argv[0],
+		verb->argv[1]);
 	if (!ok(!unsafe.count && !unsafe.named, "and nothing is at stake when it says so"))
 		diag("%zu files, such as %s; a name: %d", unsafe.count, unsafe.files[0],
 			unsafe.named);

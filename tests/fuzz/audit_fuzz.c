@@ -25,49 +25,50 @@ struct trail {
 };
 
 /* An object whose members are not a line's has the right hash all the same. */
-static void chain(struct trail *t, const json_t *line)
+static void chain(struct trail *trail, const json_t *line)
 {
-	size_t from = t->text.len;
-	if (journal_encode(line, t->chain, &t->text, NULL)) {
-		t->damaged = true;
+	size_t from = trail->text.len;
+	if (journal_encode(line, trail->chain, &trail->text, NULL)) {
+		trail->damaged = true;
 		return;
 	}
-	json_auto_t *again = journal_decode(t->text.data + from, t->text.len - from - 1, NULL);
-	t->damaged |= !again;
-	t->lines++;
+	json_auto_t *again =
+		journal_decode(trail->text.data + from, trail->text.len - from - 1, NULL);
+	trail->damaged |= !again;
+	trail->lines++;
 }
 
-static void begin(struct trail *t)
+static void begin(struct trail *trail)
 {
 	struct journal_mark start = journal_start();
-	memcpy(t->chain, start.chain, sizeof(t->chain));
+	memcpy(trail->chain, start.chain, sizeof(trail->chain));
 	json_auto_t *first = json_pack("{s:s, s:s, s:i, s:s}", "t", "opened", "ts",
-		"2999-01-01T00:00:00Z", "seq", 0, "prev", t->chain);
-	chain(t, first);
+		"2999-01-01T00:00:00Z", "seq", 0, "prev", trail->chain);
+	chain(trail, first);
 }
 
-static void spell(struct trail *t, const char *data, size_t len)
+static void spell(struct trail *trail, const char *data, size_t len)
 {
 	for (size_t at = 0, n; at < len; at += n + 1) {
 		const char *nl = memchr(data + at, '\n', len - at);
 		n = nl ? (size_t)(nl - data) - at : len - at;
 		json_auto_t *line = nl ? json_read(data + at, n, 1 << 16, NULL) : NULL;
 		if (json_is_object(line)) {
-			chain(t, line);
+			chain(trail, line);
 			continue;
 		}
-		t->damaged |= nl != NULL;
-		t->torn |= !nl;
-		buf_add(&t->text, data + at, n + (nl != NULL));
+		trail->damaged |= nl != NULL;
+		trail->torn |= !nl;
+		buf_add(&trail->text, data + at, n + (nl != NULL));
 	}
 }
 
 /* -1, or how many lines. */
-static int64_t count(const struct audit *a, bool *torn)
+static int64_t count(const struct audit *audit, bool *torn)
 {
 	struct audit_reader r = {0};
 	struct err e = ERR_NONE;
-	int rc = audit_read(a, &r, &e);
+	int rc = audit_read(audit, &r, &e);
 	shown_require(!rc == !*e.text);
 	*torn = r.torn_bytes > 0;
 	return rc ? -1 : (int64_t)r.lines;
@@ -78,16 +79,16 @@ static void print(const void *call)
 	verb_audit.run(call);
 }
 
-static void check(const struct trail *t, const struct audit *a)
+static void check(const struct trail *trail, const struct audit *audit)
 {
 	bool torn;
-	int64_t before = count(a, &torn);
-	shown_require(t->damaged || (before == (int64_t)t->lines && torn == t->torn));
+	int64_t before = count(audit, &torn);
+	shown_require(trail->damaged || (before == (int64_t)trail->lines && torn == trail->torn));
 	struct call all = {.verb = &verb_audit};
 	shown_printed(print, &all);
 	json_auto_t *more = json_pack("[{s:s, s:i}]", "t", "proposed", "seq", 1);
-	int rc = audit_append(a, more, NULL);
-	int64_t after = count(a, &torn);
+	int rc = audit_append(audit, more, NULL);
+	int64_t after = count(audit, &torn);
 	shown_require(before < 0 ? after < 0 : !rc && after == before + 1 && !torn);
 }
 

@@ -2,7 +2,7 @@
  * Any bytes as a packed bundle: no crash, and what is accepted keeps every rule. After a first byte
  * '0' the rest is the file; after any other it is a tar, compressed here.
  */
-#include "bundle/inside.h"
+#include "bundle/bundle_private.h"
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
@@ -26,21 +26,21 @@ static void write_tar(int fd, const uint8_t *data, size_t len)
 	archive_write_free(a);
 }
 
-static void check_accepted(const struct bundle *b)
+static void check_accepted(const struct bundle *bundle)
 {
 	uint64_t bytes = 0;
-	for (size_t i = 0; i < b->count; i++) {
-		const struct member *m = &b->members[i];
+	for (size_t i = 0; i < bundle->count; i++) {
+		const struct member *m = &bundle->members[i];
 		bytes += m->size;
 		if (!member_path_allowed(m->path) || m->path[0] == '/' ||
 			!strncmp(m->path, "../", 3) || strstr(m->path, "/../") ||
 			(m->mode != 0644 && m->mode != 0755) || m->size > BUNDLE_MEMBER_BYTES_MAX)
 			abort();
-		if (i && strcmp(b->members[i - 1].path, m->path) >= 0)
+		if (i && strcmp(bundle->members[i - 1].path, m->path) >= 0)
 			abort();
 	}
-	if (!b->machine || bytes != b->bytes || bytes > BUNDLE_BYTES_MAX ||
-		b->count > BUNDLE_MEMBERS_MAX)
+	if (!bundle->machine || bytes != bundle->bytes || bytes > BUNDLE_BYTES_MAX ||
+		bundle->count > BUNDLE_MEMBERS_MAX)
 		abort();
 }
 

@@ -8,17 +8,17 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void play(struct cassette *c)
+static void play(struct cassette *cassette)
 {
 	struct asker who = {.seq = 1, .state = NULL};
 	size_t served = 0;
-	for (struct exchange *x; (x = cassette_next(c, &who)); who.turn++) {
+	for (struct exchange *x; (x = cassette_next(cassette, &who)); who.turn++) {
 		json_decref(cassette_differences(x->match, x->reply));
-		cassette_served(c, &who, x);
-		if (++served > c->count)
+		cassette_served(cassette, &who, x);
+		if (++served > cassette->count)
 			abort();
 	}
-	cassette_unused(c);
+	cassette_unused(cassette);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)

@@ -3,7 +3,7 @@
  * can be shown whole, and the machine has lowered limits and chosen among what it may choose,
  * nothing else. What is refused changes nothing.
  */
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "config/keys.h"
 #include "schema/read.h"
 #include "schema/shape.h"
@@ -30,10 +30,10 @@ static void on_key(void *ctx, const char *key, const json_t *value, enum config_
 	json_object_set(ctx, key, (json_t *)(uintptr_t)value);
 }
 
-static json_t *shown(const struct config *c)
+static json_t *shown(const struct config *config)
 {
 	json_t *all = json_object();
-	config_each(c, on_key, all);
+	config_each(config, on_key, all);
 	return all;
 }
 
@@ -51,7 +51,7 @@ static void check_limits(const json_t *before, const json_t *after)
 	}
 }
 
-static void overlay(struct config *c, const char *text, struct findings *f)
+static void overlay(struct config *config, const char *text, struct findings *findings)
 {
 	struct doc d;
 	AUTO_BUF machine;
@@ -60,15 +60,15 @@ static void overlay(struct config *c, const char *text, struct findings *f)
 		"machine: m\nversion: 1\ninitial: e\nbudget: {max_transitions: 1}\n"
 		"states: {e: {kind: terminal, status: ok, reason: r}}\nconfig: %s\n",
 		text);
-	if (doc_read_yaml(&d, "machine.yaml", machine.data, machine.len, f) || f->errors ||
-		shape_check(shape_machine, &d, d.root, f)) {
+	if (doc_read_yaml(&d, "machine.yaml", machine.data, machine.len, findings) ||
+		findings->errors || shape_check(shape_machine, &d, d.root, findings)) {
 		doc_done(&d);
 		return;
 	}
-	json_auto_t *before = shown(c);
-	int rc = config_overlay(c, &d, doc_get(d.root, "config"), f);
-	json_auto_t *after = shown(c);
-	if (!rc != !f->errors || (rc && !json_equal(before, after)))
+	json_auto_t *before = shown(config);
+	int rc = config_overlay(config, &d, doc_get(d.root, "config"), findings);
+	json_auto_t *after = shown(config);
+	if (!rc != !findings->errors || (rc && !json_equal(before, after)))
 		abort();
 	check_limits(before, after);
 	doc_done(&d);

@@ -46,7 +46,7 @@ static void show(const void *line)
 }
 
 /* As the drive does: applied to the position first, then written. */
-static void commit(struct position *p, json_t *line)
+static void commit(struct position *position, json_t *line)
 {
 	char chain[SHA256_HEX + 1];
 	struct journal_mark start = journal_start();
@@ -56,7 +56,7 @@ static void commit(struct position *p, json_t *line)
 	json_object_set_new(line, "t", json_string("egress"));
 	json_object_set_new(line, "ts", json_string("2026-11-21T00:00:00Z"));
 	json_object_set_new(line, "seq", json_integer(1));
-	shown_require(!position_apply(p, line, NULL));
+	shown_require(!position_apply(position, line, NULL));
 	shown_require(!journal_encode(line, chain, &text, NULL));
 	json_auto_t *again = journal_decode(text.data, text.len - 1, NULL);
 	shown_require(again && json_equal(again, line));

@@ -8,10 +8,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void check_text(const struct fault *f)
+static void check_text(const struct fault *fault)
 {
-	size_t n = strnlen(f->text, sizeof(f->text));
-	if (n == sizeof(f->text) || utf8_prefix(f->text, n) != n || strpbrk(f->text, "\n\r\x1b"))
+	size_t n = strnlen(fault->text, sizeof(fault->text));
+	if (n == sizeof(fault->text) || utf8_prefix(fault->text, n) != n ||
+		strpbrk(fault->text, "\n\r\x1b"))
 		abort();
 }
 

@@ -3,7 +3,7 @@
  * when every number of components is tried in its place.
  */
 #include "agent/tools/ignore.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <fnmatch.h>
 #include <stdint.h>
 #include <stdlib.h>

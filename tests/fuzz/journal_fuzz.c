@@ -10,18 +10,18 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What was read and applied must survive being written and read again. */
-static void check_position(const struct machine *m, const struct position *p)
+static void check_position(const struct machine *machine, const struct position *position)
 {
 	struct position again;
-	json_auto_t *data = position_encode(p);
-	if (!data || position_decode(m, data, &again, NULL))
+	json_auto_t *data = position_encode(position);
+	if (!data || position_decode(machine, data, &again, NULL))
 		abort();
-	if (!json_equal(p->blackboard, again.blackboard) || again.seq != p->seq)
+	if (!json_equal(position->blackboard, again.blackboard) || again.seq != position->seq)
 		abort();
 	position_done(&again);
 }
 
-static void read_lines(const struct machine *m, int fd)
+static void read_lines(const struct machine *machine, int fd)
 {
 	struct journal_mark start = journal_start();
 	struct journal_reader r;
@@ -29,13 +29,13 @@ static void read_lines(const struct machine *m, int fd)
 	struct err e = ERR_NONE;
 	const char *line;
 	size_t len;
-	position_init(&p, m);
+	position_init(&p, machine);
 	journal_reader_init(&r, fd, &start);
 	while (journal_next(&r, &line, &len, &e) > 0) {
 		json_auto_t *event = journal_decode(line, len, &e);
 		if (!event || position_apply(&p, event, &e))
 			break;
-		check_position(m, &p);
+		check_position(machine, &p);
 	}
 	if (r.mark.offset && !journal_has(fd, &r.mark))
 		abort();

@@ -10,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void show(const struct machine *m)
+static void show(const struct machine *machine)
 {
 	static struct config *config;
 	struct report r;
@@ -19,15 +19,15 @@ static void show(const struct machine *m)
 	if (!config)
 		config =
 			config_rehearsal(NULL, 0, API_OPENAI, "http://127.0.0.1:1", "/nonexistent");
-	json_auto_t *exposure = exposure_of(m, config, "/srv/ws");
-	graph_mermaid(m, &out);
-	graph_dot(m, &out);
-	graph_text(m, &out);
-	graph_ascii(m, &out);
+	json_auto_t *exposure = exposure_of(machine, config, "/srv/ws");
+	graph_mermaid(machine, &out);
+	graph_dot(machine, &out);
+	graph_text(machine, &out);
+	graph_ascii(machine, &out);
 	exposure_text(exposure, &out);
 	exposure_markdown(exposure, &out);
 	shown_text(out.data, out.len);
-	report_init(&r, m, "id");
+	report_init(&r, machine, "id");
 	r.digest = "sha256:0";
 	r.exposure = exposure;
 	buf_clear(&out);

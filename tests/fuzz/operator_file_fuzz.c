@@ -3,7 +3,7 @@
  * Either the file reads afterwards as before but for that value, with every line that was not the
  * value's own still in it, or it is untouched and the refusal says why.
  */
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "config/operator_file.h"
 #include "schema/read.h"
 #include <stdint.h>

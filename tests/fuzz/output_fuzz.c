@@ -6,7 +6,7 @@
  * First byte: the cap; second: how the bytes are cut. A byte above 0x7f stands for the secret.
  */
 #include "base/json.h"
-#include "run/printed.h"
+#include "run/output_json.h"
 #include <stdint.h>
 #include <string.h>
 
@@ -29,42 +29,43 @@ static void spell(const uint8_t *data, size_t len, struct buf *out)
 			buf_addc(out, (char)data[i]);
 }
 
-static void capture(struct output *c, const struct buf *text, size_t cap, size_t step)
+static void capture(struct output *output, const struct buf *text, size_t cap, size_t step)
 {
-	output_init(c, cap);
+	output_init(output, cap);
 	for (size_t at = 0; at < text->len; at += step)
-		output_take(c, text->data + at, text->len - at < step ? text->len - at : step);
-	output_close(c);
-	require(c->total == text->len && c->len + c->dropped == c->total);
-	require(c->len <= cap && c->head <= c->len && (c->dropped || c->head == c->len));
+		output_take(output, text->data + at, text->len - at < step ? text->len - at : step);
+	output_close(output);
+	require(output->total == text->len && output->len + output->dropped == output->total);
+	require(output->len <= cap && output->head <= output->len &&
+		(output->dropped || output->head == output->len));
 }
 
-static void check_edges(const struct output *c, const struct buf *text)
+static void check_edges(const struct output *output, const struct buf *text)
 {
-	size_t tail = c->len - c->head;
-	require(!memcmp(c->bytes, text->data, c->head));
-	require(!memcmp(c->bytes + c->head, text->data + text->len - tail, tail));
+	size_t tail = output->len - output->head;
+	require(!memcmp(output->bytes, text->data, output->head));
+	require(!memcmp(output->bytes + output->head, text->data + text->len - tail, tail));
 }
 
 /* Its letters come from nowhere else, so none of a part that was cut is left beside the gap. */
-static void check_redacted(const struct output *c, size_t cap)
+static void check_redacted(const struct output *output, size_t cap)
 {
-	require(c->len <= cap && c->head <= c->len);
-	for (size_t i = 0; i < c->len; i++)
-		require(!memchr("QJZ", c->bytes[i], 3));
+	require(output->len <= cap && output->head <= output->len);
+	for (size_t i = 0; i < output->len; i++)
+		require(!memchr("QJZ", output->bytes[i], 3));
 }
 
-static void check_fact(const struct output *c, const struct buf *text)
+static void check_fact(const struct output *output, const struct buf *text)
 {
 	struct sha256 whole;
 	json_auto_t *fact = json_object();
 	sha256_init(&whole);
 	sha256_add(&whole, text->data, text->len);
-	printed_fact(c, &whole, fact);
+	output_json_fact(output, &whole, fact);
 	const json_t *out = json_object_get(fact, "stdout");
 	require(json_is_string(out));
-	require(!!json_object_get(fact, "stdout_dropped") == !!c->dropped);
-	json_auto_t *tail = printed_tail(c, 16);
+	require(!!json_object_get(fact, "stdout_dropped") == !!output->dropped);
+	json_auto_t *tail = output_json_tail(output, 16);
 	require(json_is_string(tail) && json_string_length(tail) <= 3 * 16 + 3);
 }
 

@@ -19,34 +19,35 @@ static void show(const void *line)
 	show_end(&s, "id", line);
 }
 
-static void check_report(struct report *r, const struct position *p)
+static void check_report(struct report *report, const struct position *position)
 {
 	AUTO_BUF out;
 	buf_init(&out, 1 << 26);
-	r->result.totals = p->totals;
-	r->result.seq = p->seq;
-	r->result.status = p->ended ? p->ended_ok ? RUN_OK : RUN_FAILED : RUN_RUNNING;
-	snprintf(r->result.reason, sizeof(r->result.reason), "%s", p->reason);
-	summary_text(&r->summary, p->machine, &r->result, &out);
+	report->result.totals = position->totals;
+	report->result.seq = position->seq;
+	report->result.status =
+		position->ended ? position->ended_ok ? RUN_OK : RUN_FAILED : RUN_RUNNING;
+	snprintf(report->result.reason, sizeof(report->result.reason), "%s", position->reason);
+	summary_text(&report->summary, position->machine, &report->result, &out);
 	shown_text(out.data, out.len);
 	buf_clear(&out);
-	report_html(r, &out);
+	report_html(report, &out);
 	shown_text(out.data, out.len);
 	shown_page(out.data);
 }
 
 /* A line that cannot follow is left out. */
-static void take(struct report *r, struct position *p, const json_t *line)
+static void take(struct report *report, struct position *position, const json_t *line)
 {
 	struct position trial;
-	position_copy(&trial, p);
+	position_copy(&trial, position);
 	if (position_apply(&trial, line, NULL)) {
 		position_done(&trial);
 		return;
 	}
-	position_done(p);
-	*p = trial;
-	report_line(r, line, p->blackboard);
+	position_done(position);
+	*position = trial;
+	report_line(report, line, position->blackboard);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

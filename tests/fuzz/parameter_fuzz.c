@@ -29,21 +29,21 @@ static const char yaml[] =
 	"  u: {kind: wait, until: '{{ at }}', on: {tick: w, signal: e}}\n"
 	"  e: {kind: terminal, status: ok, reason: r}\n";
 
-static void give(const struct machine *m, const struct variable *v, const char *text)
+static void give(const struct machine *machine, const struct variable *variable, const char *text)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF problems;
 	buf_init(&problems, 1 << 20);
-	json_auto_t *board = blackboard_new(m), *before = json_deep_copy(board);
-	json_auto_t *value = blackboard_parse_parameter(m, v->name, text, &e);
-	if (!value || blackboard_set_parameter(m, board, v->name, value, &e)) {
+	json_auto_t *board = blackboard_new(machine), *before = json_deep_copy(board);
+	json_auto_t *value = blackboard_parse_parameter(machine, variable->name, text, &e);
+	if (!value || blackboard_set_parameter(machine, board, variable->name, value, &e)) {
 		if (!*e.text || !json_equal(board, before))
 			abort();
 		return;
 	}
-	json_object_set(before, v->name, value);
+	json_object_set(before, variable->name, value);
 	if (!json_equal(board, before) ||
-		value_check(v->type, value, VALUE_PARTIAL, v->name, &problems))
+		value_check(variable->type, value, VALUE_PARTIAL, variable->name, &problems))
 		abort();
 }
 

@@ -21,15 +21,15 @@ static void require(bool held)
 		abort();
 }
 
-static void apply(struct position *p, json_t *line)
+static void apply(struct position *position, json_t *line)
 {
 	struct err e = ERR_NONE;
-	require(line && !position_apply(p, line, &e));
+	require(line && !position_apply(position, line, &e));
 	json_decref(line);
 }
 
 /* As far as the wait, which nothing else ends. */
-static void wait_armed(struct position *p)
+static void wait_armed(struct position *position)
 {
 	static const char *const lines[] = {"{\"t\":\"begin\"," TIME
 					    ",\"seq\":0,\"machine\":\"m\",\"format\":1}",
@@ -42,7 +42,7 @@ static void wait_armed(struct position *p)
 		"{\"t\":\"wait.armed\"," TIME ",\"seq\":3,\"state\":\"w\","
 		"\"wake\":\"2030-01-01T00:00:00Z\"}"};
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-		apply(p, json_loads(lines[i], 0, NULL));
+		apply(position, json_loads(lines[i], 0, NULL));
 }
 
 /* Written and read again. */

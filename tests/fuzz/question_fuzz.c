@@ -11,11 +11,11 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void check_shown(const struct question *q)
+static void check_shown(const struct question *question)
 {
 	struct buf out;
 	buf_init(&out, 64 * 1024 * 1024);
-	question_prompt(q, &out);
+	question_prompt(question, &out);
 	for (size_t at = 0, step; at < out.len; at += step) {
 		uint32_t code = 0;
 		step = utf8_step(out.data + at, out.len - at, &code);
@@ -39,16 +39,16 @@ static bool needs_word(const json_t *doc, size_t at)
 }
 
 /* Each line of `text` is typed; whether the word was among them. */
-static bool type(struct question *q, char *text)
+static bool type(struct question *question, char *text)
 {
 	bool word = false;
-	for (char *line = text, *end; line && q->stage != QUESTION_ANSWERED; line = end) {
+	for (char *line = text, *end; line && question->stage != QUESTION_ANSWERED; line = end) {
 		end = strchr(line, '\n');
 		if (end)
 			*end++ = '\0';
-		word = word || (q->stage == QUESTION_TYPED && strcasestr(line, "yes"));
-		question_reply(q, line);
-		check_shown(q);
+		word = word || (question->stage == QUESTION_TYPED && strcasestr(line, "yes"));
+		question_reply(question, line);
+		check_shown(question);
 	}
 	return word;
 }

@@ -35,25 +35,26 @@ static bool is_clean(const struct buf *out)
 	return true;
 }
 
-static void check_cut(const struct redact *r, const struct buf *text, size_t at)
+static void check_cut(const struct redact *redact, const struct buf *text, size_t at)
 {
 	struct buf out;
 	buf_init(&out, CAP_BYTES);
-	size_t head = redact_cut(r, text->data, text->len, at, false),
-	       tail = redact_cut(r, text->data, text->len, at, true);
+	size_t head = redact_cut(redact, text->data, text->len, at, false),
+	       tail = redact_cut(redact, text->data, text->len, at, true);
 	if (head > at || tail < at || tail > text->len ||
-		redact_text(r, text->data, head, &out, NULL) ||
-		redact_text(r, text->data + tail, text->len - tail, &out, NULL) || !is_clean(&out))
+		redact_text(redact, text->data, head, &out, NULL) ||
+		redact_text(redact, text->data + tail, text->len - tail, &out, NULL) ||
+		!is_clean(&out))
 		abort();
 	buf_done(&out);
 }
 
-static void check(const struct redact *r, redact_fn *how, const struct buf *text)
+static void check(const struct redact *redact, redact_fn *how, const struct buf *text)
 {
 	struct redact_tally tally = {0};
 	struct buf out;
 	buf_init(&out, CAP_BYTES);
-	if (how(r, text->data, text->len, &out, &tally))
+	if (how(redact, text->data, text->len, &out, &tally))
 		abort();
 	if (out.len > GROWTH * text->len)
 		abort();

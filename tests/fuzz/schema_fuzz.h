@@ -16,10 +16,10 @@ static inline void fuzz_require(bool held)
 		abort();
 }
 
-static inline void fuzz_node(const struct doc *d, const struct doc_node *node, int depth)
+static inline void fuzz_node(const struct doc *doc, const struct doc_node *node, int depth)
 {
 	fuzz_require(depth <= DOC_DEPTH_MAX);
-	fuzz_require(node->pos.line >= 1 && node->pos.line <= d->line_count);
+	fuzz_require(node->pos.line >= 1 && node->pos.line <= doc->line_count);
 	fuzz_require(node->pos.column >= 1);
 	switch (node->kind) {
 	case DOC_STR:
@@ -28,14 +28,14 @@ static inline void fuzz_node(const struct doc *d, const struct doc_node *node, i
 		break;
 	case DOC_LIST:
 		for (uint32_t i = 0; i < node->count; i++)
-			fuzz_node(d, &node->items[i], depth + 1);
+			fuzz_node(doc, &node->items[i], depth + 1);
 		break;
 	case DOC_MAP:
 		for (uint32_t i = 0; i < node->count; i++) {
 			const struct doc_pair *p = &node->pairs[i];
 			fuzz_require(p->key.kind == DOC_STR);
 			fuzz_require(doc_pair(node, p->key.text) == p);
-			fuzz_node(d, &p->value, depth + 1);
+			fuzz_node(doc, &p->value, depth + 1);
 		}
 		break;
 	case DOC_NULL:
@@ -47,24 +47,24 @@ static inline void fuzz_node(const struct doc *d, const struct doc_node *node, i
 }
 
 /* Every finding, in the formats that other programs read. */
-static inline void fuzz_formats(const struct findings *f)
+static inline void fuzz_formats(const struct findings *findings)
 {
 	AUTO_BUF text;
 	buf_init(&text, 1 << 26);
-	findings_json(f, &text);
+	findings_json(findings, &text);
 	json_auto_t *list = json_loadb(text.data, text.len, 0, NULL);
-	fuzz_require(json_array_size(list) == f->count);
+	fuzz_require(json_array_size(list) == findings->count);
 	buf_clear(&text);
-	findings_sarif(f, &text);
+	findings_sarif(findings, &text);
 	json_auto_t *log = json_loadb(text.data, text.len, 0, NULL);
 	const json_t *run = json_array_get(json_object_get(log, "runs"), 0);
-	fuzz_require(json_array_size(json_object_get(run, "results")) == f->count);
+	fuzz_require(json_array_size(json_object_get(run, "results")) == findings->count);
 	buf_clear(&text);
-	findings_github(f, &text);
+	findings_github(findings, &text);
 	size_t lines = 0;
 	for (size_t i = 0; i < text.len; i++)
 		lines += text.data[i] == '\n';
-	fuzz_require(!text.failed && lines == f->count);
+	fuzz_require(!text.failed && lines == findings->count);
 }
 
 static inline void fuzz_read(

@@ -18,15 +18,15 @@ static void require(bool held)
 }
 
 /* The position in the file, encoded; NULL: there is none. */
-static json_t *read_back(const struct instance *i)
+static json_t *read_back(const struct instance *instance)
 {
 	struct position p;
 	struct journal_mark at;
 	struct totals totals;
 	AUTO_FD int journal = memfd_create("journal", MFD_CLOEXEC);
 	require(journal >= 0 && !ftruncate(journal, 1 << 16));
-	bool quick = snapshot_totals(i, journal, &totals, &at);
-	if (!snapshot_read(i, run_fuzz_machine(), journal, &p, &at))
+	bool quick = snapshot_totals(instance, journal, &totals, &at);
+	if (!snapshot_read(instance, run_fuzz_machine(), journal, &p, &at))
 		return NULL;
 	json_auto_t *told = totals_encode(&totals), *held = totals_encode(&p.totals);
 	require(quick && json_equal(told, held));
@@ -36,28 +36,29 @@ static json_t *read_back(const struct instance *i)
 }
 
 /* Bit by bit would take too long: which one differs from input to input. */
-static void spoil(const struct instance *i, size_t seed)
+static void spoil(const struct instance *instance, size_t seed)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
-	require(!io_read_plain(i->dir_fd, "snapshot.json", 1 << 24, &text, &len, NULL));
+	require(!io_read_plain(instance->dir_fd, "snapshot.json", 1 << 24, &text, &len, NULL));
 	text[seed * 7919 % len] ^= (char)(1 << seed % 8);
 	fuzz_dir_put("snapshot.json", text, len);
-	json_auto_t *spoilt = read_back(i);
+	json_auto_t *spoilt = read_back(instance);
 	require(!spoilt);
 }
 
-static void check_file(const struct instance *i, const struct position *p, size_t seed)
+static void check_file(
+	const struct instance *instance, const struct position *position, size_t seed)
 {
 	struct journal_mark start = journal_start();
-	json_auto_t *spelled = position_encode(p);
-	require(!snapshot_write(i, p, &start, NULL));
-	json_auto_t *again = read_back(i);
+	json_auto_t *spelled = position_encode(position);
+	require(!snapshot_write(instance, position, &start, NULL));
+	json_auto_t *again = read_back(instance);
 	require(again && json_equal(spelled, again));
-	spoil(i, seed);
+	spoil(instance, seed);
 }
 
-static void check_position(const struct instance *i, const uint8_t *data, size_t size)
+static void check_position(const struct instance *instance, const uint8_t *data, size_t size)
 {
 	const struct machine *m = run_fuzz_machine();
 	struct position p, again;
@@ -69,7 +70,7 @@ static void check_position(const struct instance *i, const uint8_t *data, size_t
 		abort();
 	json_auto_t *twice = position_encode(&again);
 	require(json_equal(spelled, twice));
-	check_file(i, &p, size);
+	check_file(instance, &p, size);
 	position_done(&p);
 	position_done(&again);
 }

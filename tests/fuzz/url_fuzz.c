@@ -16,18 +16,20 @@ static void require(bool held)
 		abort();
 }
 
-static void check_again(const struct host_port *p)
+static void check_again(const struct host_port *host_port)
 {
 	struct host_port again;
-	require(!host_port_decode(&again, p->text, NULL) && !strcmp(again.text, p->text));
-	require(!strcmp(again.host, p->host) && again.port == p->port && p->port);
-	require(again.address.family == p->address.family);
-	again.wildcard = p->wildcard;
-	require(host_rule_covers(p, &again) && host_rule_covers(&again, p));
+	require(!host_port_decode(&again, host_port->text, NULL) &&
+		!strcmp(again.text, host_port->text));
+	require(!strcmp(again.host, host_port->host) && again.port == host_port->port &&
+		host_port->port);
+	require(again.address.family == host_port->address.family);
+	again.wildcard = host_port->wildcard;
+	require(host_rule_covers(host_port, &again) && host_rule_covers(&again, host_port));
 }
 
 /* Without a port libcurl has the one of the scheme. */
-static void check_curl(const char *text, const struct url *u)
+static void check_curl(const char *text, const struct url *url)
 {
 	char *host = NULL, *port = NULL, *scheme = NULL, *user = NULL;
 	CURLU *theirs = curl_url();
@@ -35,12 +37,12 @@ static void check_curl(const char *text, const struct url *u)
 	char whole[2 * HOST_PORT_BYTES];
 	require(theirs && !curl_url_set(theirs, CURLUPART_URL, text, 0));
 	require(!curl_url_get(theirs, CURLUPART_SCHEME, &scheme, 0));
-	require(!strcmp(scheme, u->tls ? "https" : "http"));
+	require(!strcmp(scheme, url->tls ? "https" : "http"));
 	require(curl_url_get(theirs, CURLUPART_USER, &user, 0) == CURLUE_NO_USER);
 	require(!curl_url_get(theirs, CURLUPART_HOST, &host, 0));
 	require(!curl_url_get(theirs, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT));
 	snprintf(whole, sizeof(whole), "%s:%s", host, port);
-	require(!host_port_decode(&same, whole, NULL) && !strcmp(same.text, u->at.text));
+	require(!host_port_decode(&same, whole, NULL) && !strcmp(same.text, url->at.text));
 	curl_free(host);
 	curl_free(port);
 	curl_free(scheme);

@@ -15,15 +15,15 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-void kit_done(struct kit *k)
+void kit_done(struct kit *kit)
 {
-	json_decref(k->events);
-	json_decref(k->task);
-	json_decref(k->limits);
-	json_decref(k->provider);
-	json_decref(k->order);
-	free(k->requests);
-	free(k->output);
+	json_decref(kit->events);
+	json_decref(kit->task);
+	json_decref(kit->limits);
+	json_decref(kit->provider);
+	json_decref(kit->order);
+	free(kit->requests);
+	free(kit->output);
 }
 
 /* Reads one request: headers, then as many bytes as content-length says. False: there is none. */
@@ -50,33 +50,33 @@ static bool kit_read_request(int fd, int log_fd)
 	return b.len > 1;
 }
 
-static void kit_reply(const struct kit *k, size_t *at, int fd)
+static void kit_reply(const struct kit *kit, size_t *at, int fd)
 {
-	const struct kit_reply *r = &k->replies[*at];
+	const struct kit_reply *r = &kit->replies[*at];
 	for (size_t n = 0; n <= r->repeat; n++) {
-		if (n && k->pause_ms)
-			poll(NULL, 0, k->pause_ms);
+		if (n && kit->pause_ms)
+			poll(NULL, 0, kit->pause_ms);
 		if (r->text && io_write(fd, r->text, strlen(r->text)))
 			break;
 	}
-	if (k->last)
-		io_write(fd, k->last, strlen(k->last));
+	if (kit->last)
+		io_write(fd, kit->last, strlen(kit->last));
 	if (r->stall_secs)
 		sleep((unsigned)r->stall_secs);
-	*at += *at + 1 < KIT_REPLIES_MAX && k->replies[*at + 1].text;
+	*at += *at + 1 < KIT_REPLIES_MAX && kit->replies[*at + 1].text;
 }
 
-static void kit_serve(const struct kit *k, int listen_fd, int log_fd)
+static void kit_serve(const struct kit *kit, int listen_fd, int log_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGPIPE, SIG_IGN);
 	for (size_t i = 0;;) {
 		int fd = accept(listen_fd, NULL, NULL);
 		io_write(log_fd, "CONNECTION\n", 11);
-		for (int n = 0; n < (k->keep ? k->keep : 1); n++)
-			if (k->deaf || kit_read_request(fd, log_fd))
-				kit_reply(k, &i, fd);
-		if (k->slams)
+		for (int n = 0; n < (kit->keep ? kit->keep : 1); n++)
+			if (kit->deaf || kit_read_request(fd, log_fd))
+				kit_reply(kit, &i, fd);
+		if (kit->slams)
 			recv(fd, &(char){0}, 1, 0);
 		shutdown(fd, SHUT_RDWR);
 		close(fd);
@@ -110,14 +110,14 @@ static bool kit_listens(pid_t pid, int port)
 	return false;
 }
 
-static pid_t kit_start_tls(const struct kit *k, int *port)
+static pid_t kit_start_tls(const struct kit *kit, int *port)
 {
 	char listen_on[600], forward[64];
 	int own, fd = kit_listen(&own);
 	close(fd);
 	snprintf(listen_on, sizeof(listen_on),
 		"OPENSSL-LISTEN:%d,bind=127.0.0.1,reuseaddr,fork,verify=0,cert=%s", own,
-		k->tls_pem);
+		kit->tls_pem);
 	snprintf(forward, sizeof(forward), "TCP:127.0.0.1:%d", *port);
 	pid_t pid = fork();
 	if (!pid) {
@@ -131,11 +131,11 @@ static pid_t kit_start_tls(const struct kit *k, int *port)
 
 /* TLS in front of `port`, by a program that is not ours. Returns its pid; *port becomes its port.
  */
-static pid_t kit_tls(const struct kit *k, int *port)
+static pid_t kit_tls(const struct kit *kit, int *port)
 {
 	for (int tries = 0; tries < 5; tries++) {
 		int at = *port;
-		pid_t pid = kit_start_tls(k, &at);
+		pid_t pid = kit_start_tls(kit, &at);
 		if (kit_listens(pid, at)) {
 			*port = at;
 			return pid;
@@ -144,33 +144,34 @@ static pid_t kit_tls(const struct kit *k, int *port)
 	bail("socat does not listen");
 }
 
-static json_t *kit_order(const struct kit *k, int port)
+static json_t *kit_order(const struct kit *kit, int port)
 {
 	char endpoint[64];
-	snprintf(endpoint, sizeof(endpoint), "%s:%d", k->ca_file ? "localhost" : "127.0.0.1", port);
+	snprintf(endpoint, sizeof(endpoint), "%s:%d", kit->ca_file ? "localhost" : "127.0.0.1",
+		port);
 	json_t *order = json_pack(
 		"{s:i, s:s, s:s, s:s, s:s, s:[{s:s, s:s, s:b, s:b, s:b, s:s*}], s:n, s:n}",
-		"version", 1, "profile", k->profile ? k->profile : "strict", "agent_network",
-		"providers", "workspace", k->workspace, "state_dir", k->workspace, "channels",
-		"name", "p", "endpoint", endpoint, "tls", k->ca_file != NULL, "local", 1, "private",
-		0, "ca_file", k->ca_file, "max_egress_bytes", "upstream_proxy");
-	if (k->proxies)
+		"version", 1, "profile", kit->profile ? kit->profile : "strict", "agent_network",
+		"providers", "workspace", kit->workspace, "state_dir", kit->workspace, "channels",
+		"name", "p", "endpoint", endpoint, "tls", kit->ca_file != NULL, "local", 1,
+		"private", 0, "ca_file", kit->ca_file, "max_egress_bytes", "upstream_proxy");
+	if (kit->proxies)
 		json_object_set_new(
-			order, "upstream_proxy", json_sprintf("%s://%s", k->proxies, endpoint));
-	json_object_update(order, k->order);
+			order, "upstream_proxy", json_sprintf("%s://%s", kit->proxies, endpoint));
+	json_object_update(order, kit->order);
 	return order;
 }
 
-static json_t *kit_task(struct kit *k, int port)
+static json_t *kit_task(struct kit *kit, int port)
 {
 	char url[128];
-	snprintf(url, sizeof(url), "http%s:%d%s", k->ca_file ? "s://localhost" : "://127.0.0.1",
-		port, k->base ? k->base : "/v1");
+	snprintf(url, sizeof(url), "http%s:%d%s", kit->ca_file ? "s://localhost" : "://127.0.0.1",
+		port, kit->base ? kit->base : "/v1");
 	json_t *provider = json_pack(
 		"{s:s, s:s, s:s, s:s, s:n, s:s?, s:s, s:i, s:i, s:i, s:i, s:{s:f, s:f, s:f, s:f}}",
-		"name", "p", "api_format", k->format, "base_url", url, "auth",
-		strcmp(k->format, "openai") ? "x-api-key" : "bearer", "api_version", "ca_file",
-		k->ca_file, "key", k->key ? k->key : "sk-test-key-0123456789",
+		"name", "p", "api_format", kit->format, "base_url", url, "auth",
+		strcmp(kit->format, "openai") ? "x-api-key" : "bearer", "api_version", "ca_file",
+		kit->ca_file, "key", kit->key ? kit->key : "sk-test-key-0123456789",
 		"connect_timeout_secs", 60, "idle_timeout_secs", 100, "timeout_secs", 200,
 		"max_retries", 2, "prices", "input", 3.0, "output", 15.0, "cache_read", 0.3,
 		"cache_write", 3.75);
@@ -178,14 +179,14 @@ static json_t *kit_task(struct kit *k, int port)
 		200, "max_iterations", 10, "max_output_tokens_per_call", 1000, "context_tokens",
 		100000, "max_calls_per_turn", 4, "max_input_tokens", "max_output_tokens",
 		"max_microusd", "best_effort_microusd");
-	json_object_update(provider, k->provider);
-	json_object_update(limits, k->limits);
+	json_object_update(provider, kit->provider);
+	json_object_update(limits, kit->limits);
 	json_t *task = json_pack("{s:i, s:s, s:s, s:n, s:o, s:n, s:s, s:n, s:n, s:o, "
 				 "s:[], s:[], s:[], s:b}",
 		"version", 1, "mode", "agent", "prompt", "Is it broken?", "result", "provider",
 		provider, "reviewer", "model", "test-model", "thinking", "temperature", "limits",
 		limits, "protect", "hide", "secrets", "record", 0);
-	json_object_update(task, k->task);
+	json_object_update(task, kit->task);
 	return task;
 }
 
@@ -197,7 +198,7 @@ static void kit_send(int fd, json_t *line)
 		diag("the agent did not read its request");
 }
 
-static pid_t kit_start(struct kit *k, int port, int out_fd, int *to_agent)
+static pid_t kit_start(struct kit *kit, int port, int out_fd, int *to_agent)
 {
 	char *const none[] = {(char[]){"PATH=/usr/bin:/bin"}, (char[]){"LANG=C.UTF-8"}, NULL};
 	const char *bin = getenv("AGENT6_BIN");
@@ -210,10 +211,10 @@ static pid_t kit_start(struct kit *k, int port, int out_fd, int *to_agent)
 	char *const plain[] = {path, NULL};
 	char *const traced[] = {(char[]){"strace"}, (char[]){"-f"}, (char[]){"-e"},
 		(char[]){"trace=connect,socket,sendto,sendmsg"}, (char[]){"-o"},
-		(char *)(uintptr_t)k->trace, path, NULL};
+		(char *)(uintptr_t)kit->trace, path, NULL};
 	int fds[] = {in[0], out_fd, STDERR_FILENO};
-	struct child_spec spec = {.path = k->trace ? "/usr/bin/strace" : path,
-		.argv = k->trace ? traced : plain,
+	struct child_spec spec = {.path = kit->trace ? "/usr/bin/strace" : path,
+		.argv = kit->trace ? traced : plain,
 		.env = none,
 		.fds = fds,
 		.fd_count = 3};
@@ -223,8 +224,8 @@ static pid_t kit_start(struct kit *k, int port, int out_fd, int *to_agent)
 		bail("%s", e.text);
 	own_close(&child.pidfd);
 	close(in[0]);
-	kit_send(in[1], kit_order(k, port));
-	kit_send(in[1], kit_task(k, port));
+	kit_send(in[1], kit_order(kit, port));
+	kit_send(in[1], kit_task(kit, port));
 	*to_agent = in[1];
 	return child.pid;
 }
@@ -251,45 +252,45 @@ static void kit_answer(int to_agent, const char *line, size_t len)
 		json_decref(reply);
 }
 
-static void kit_listen_to(int fd, int to_agent, struct buf *b)
+static void kit_listen_to(int fd, int to_agent, struct buf *buf)
 {
 	char chunk[65536];
 	size_t done = 0;
 	for (ssize_t n; (n = read(fd, chunk, sizeof(chunk))) > 0;) {
-		buf_add(b, chunk, (size_t)n);
-		for (const char *nl; (nl = memchr(b->data + done, '\n', b->len - done));
-			done = (size_t)(nl - b->data) + 1)
-			kit_answer(to_agent, b->data + done, (size_t)(nl - b->data) - done);
+		buf_add(buf, chunk, (size_t)n);
+		for (const char *nl; (nl = memchr(buf->data + done, '\n', buf->len - done));
+			done = (size_t)(nl - buf->data) + 1)
+			kit_answer(to_agent, buf->data + done, (size_t)(nl - buf->data) - done);
 	}
 }
 
-static void kit_parse(struct kit *k)
+static void kit_parse(struct kit *kit)
 {
-	k->events = json_array();
-	for (char *at = k->output, *end; (end = strchr(at, '\n')); at = end + 1) {
+	kit->events = json_array();
+	for (char *at = kit->output, *end; (end = strchr(at, '\n')); at = end + 1) {
 		json_t *event = json_read(at, (size_t)(end - at), KIT_CAP_BYTES, NULL);
 		if (!event)
 			bail("not an event: %.*s", (int)(end - at), at);
-		json_array_append_new(k->events, event);
-		k->result = event;
+		json_array_append_new(kit->events, event);
+		kit->result = event;
 	}
 }
 
-void kit_run(struct kit *k)
+void kit_run(struct kit *kit)
 {
 	int port, out[2], log_fd = open(tap_scratch(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	AUTO_FD int listen_fd = kit_listen(&port);
-	if (!k->workspace[0])
-		snprintf(k->workspace, sizeof(k->workspace), "%s", tap_scratch());
+	if (!kit->workspace[0])
+		snprintf(kit->workspace, sizeof(kit->workspace), "%s", tap_scratch());
 	/* The server before the pipe: it must not hold the end whose closing ends the reading. */
 	pid_t server = fork();
 	if (!server)
-		kit_serve(k, listen_fd, log_fd);
+		kit_serve(kit, listen_fd, log_fd);
 	if (server < 0 || log_fd < 0 || pipe2(out, O_CLOEXEC))
 		bail("cannot set the stage");
-	pid_t tls = k->tls_pem ? kit_tls(k, &port) : -1;
+	pid_t tls = kit->tls_pem ? kit_tls(kit, &port) : -1;
 	int to_agent = -1;
-	pid_t agent = kit_start(k, port, out[1], &to_agent);
+	pid_t agent = kit_start(kit, port, out[1], &to_agent);
 	close(out[1]);
 	AUTO_BUF b;
 	buf_init(&b, KIT_CAP_BYTES);
@@ -300,9 +301,9 @@ void kit_run(struct kit *k)
 	int status;
 	struct rusage used;
 	wait4(agent, &status, 0, &used);
-	k->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	k->max_rss_kib = used.ru_maxrss;
-	k->output = buf_take(&b, NULL);
+	kit->exit = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	kit->max_rss_kib = used.ru_maxrss;
+	kit->output = buf_take(&b, NULL);
 	if (tls > 0) {
 		kill(tls, SIGKILL);
 		waitpid(tls, NULL, 0);
@@ -312,24 +313,24 @@ void kit_run(struct kit *k)
 	lseek(log_fd, 0, SEEK_SET);
 	buf_adds(&b, "");
 	io_read_all(log_fd, &b, "the requests", NULL);
-	k->requests = buf_take(&b, NULL);
+	kit->requests = buf_take(&b, NULL);
 	close(log_fd);
-	kit_parse(k);
+	kit_parse(kit);
 }
 
-const char *kit_outcome(const struct kit *k)
+const char *kit_outcome(const struct kit *kit)
 {
-	return json_string_value(json_object_get(k->result, "outcome"));
+	return json_string_value(json_object_get(kit->result, "outcome"));
 }
 
-const char *kit_reason(const struct kit *k)
+const char *kit_reason(const struct kit *kit)
 {
-	return json_string_value(json_object_get(k->result, "reason"));
+	return json_string_value(json_object_get(kit->result, "reason"));
 }
 
-int64_t kit_usage(const struct kit *k, const char *name)
+int64_t kit_usage(const struct kit *kit, const char *name)
 {
-	return json_integer_value(json_object_get(json_object_get(k->result, "usage"), name));
+	return json_integer_value(json_object_get(json_object_get(kit->result, "usage"), name));
 }
 
 size_t kit_count(const char *text, const char *part)

@@ -41,12 +41,12 @@ struct kit {
 	long max_rss_kib;
 };
 
-void kit_done(struct kit *k);
+void kit_done(struct kit *kit);
 /* Runs the agent to its end. */
-void kit_run(struct kit *k);
-const char *kit_outcome(const struct kit *k);
-const char *kit_reason(const struct kit *k);
-int64_t kit_usage(const struct kit *k, const char *name);
+void kit_run(struct kit *kit);
+const char *kit_outcome(const struct kit *kit);
+const char *kit_reason(const struct kit *kit);
+int64_t kit_usage(const struct kit *kit, const char *name);
 size_t kit_count(const char *text, const char *part);
 
 #define AUTO_KIT __attribute__((cleanup(kit_done))) struct kit

@@ -2,7 +2,7 @@
  * Runs a fuzz target over its corpus, one TAP result per file: what libFuzzer found once stays
  * fixed. Arguments: files and directories.
  */
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "tests/kit/tap.h"
 #include <dirent.h>
 #include <stdint.h>

@@ -25,12 +25,12 @@ static inline struct machine *fixture_machine(
 	return NULL;
 }
 
-static inline void fixture_init(struct fixture *f, const char *yaml)
+static inline void fixture_init(struct fixture *fixture, const char *yaml)
 {
-	findings_init(&f->findings);
-	doc_read_yaml(&f->doc, "machine.yaml", yaml, strlen(yaml), &f->findings);
-	f->m = fixture_machine(&f->doc, NULL, &f->findings);
-	findings_sort(&f->findings);
+	findings_init(&fixture->findings);
+	doc_read_yaml(&fixture->doc, "machine.yaml", yaml, strlen(yaml), &fixture->findings);
+	fixture->m = fixture_machine(&fixture->doc, NULL, &fixture->findings);
+	findings_sort(&fixture->findings);
 }
 
 /* One variable of every type, for a text that is compiled against it. */
@@ -51,18 +51,18 @@ static inline void fixture_init(struct fixture *f, const char *yaml)
 	"  d: {kind: terminal, status: ok, reason: r}\n"
 
 /* A string node as a reader would make it. */
-static inline struct doc_node fixture_text(struct fixture *f, const void *text, size_t len)
+static inline struct doc_node fixture_text(struct fixture *fixture, const void *text, size_t len)
 {
 	return (struct doc_node){.kind = DOC_STR,
 		.count = (uint32_t)len,
 		.pos = {1, 1, 2, 1},
-		.text = arena_copy(&f->m->arena, text, len)};
+		.text = arena_copy(&fixture->m->arena, text, len)};
 }
 
-static inline void fixture_done(struct fixture *f)
+static inline void fixture_done(struct fixture *fixture)
 {
-	machine_free(f->m);
-	doc_done(&f->doc);
-	findings_done(&f->findings);
+	machine_free(fixture->m);
+	doc_done(&fixture->doc);
+	findings_done(&fixture->findings);
 }
 #endif

@@ -30,23 +30,23 @@ static void odd_world(void)
 		_exit(1);
 }
 
-void resident_start(struct resident *s, const char *profile, const char *name, uid_t uid)
+void resident_start(struct resident *resident, const char *profile, const char *name, uid_t uid)
 {
 	int pair[2];
 	const char *program = tree_path(getenv("AGENT6_BIN"), "agent6-jail");
-	s->ws = strdup(tree_path(tap_scratch(), name));
-	const char *file = tree_path(s->ws, "../policy.json");
-	tree_file(s->ws, ".git/config", "original\n", 0644);
-	const char *git = tree_path(s->ws, ".git"), *later = tree_path(s->ws, ".hg");
+	resident->ws = strdup(tree_path(tap_scratch(), name));
+	const char *file = tree_path(resident->ws, "../policy.json");
+	tree_file(resident->ws, ".git/config", "original\n", 0644);
+	const char *git = tree_path(resident->ws, ".git"), *later = tree_path(resident->ws, ".hg");
 	json_auto_t *policy = json_pack("{s:i,s:s,s:[s],s:s,s:{s:s,s:s},s:i,s:[s,s]}", "version", 1,
-		"profile", profile, "argv", "true", "cwd", s->ws, "workspace", "path", s->ws,
-		"access", "write", "timeout_secs", 100, "protect", git, later);
+		"profile", profile, "argv", "true", "cwd", resident->ws, "workspace", "path",
+		resident->ws, "access", "write", "timeout_secs", 100, "protect", git, later);
 	if (chmod(tap_scratch(), 0755) || json_dump_file(policy, file, 0) || chmod(file, 0644) ||
-		(uid && chown(s->ws, uid, uid)) ||
+		(uid && chown(resident->ws, uid, uid)) ||
 		socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
 		bail("cannot set up the server: %s", strerror(errno));
-	s->pid = fork();
-	if (!s->pid) {
+	resident->pid = fork();
+	if (!resident->pid) {
 		odd_world();
 		if ((uid && (setgroups(0, NULL) || setresgid(uid, uid, uid) ||
 				    setresuid(uid, uid, uid))) ||
@@ -56,15 +56,16 @@ void resident_start(struct resident *s, const char *profile, const char *name, u
 		_exit(1);
 	}
 	close(pair[1]);
-	s->socket = pair[0];
+	resident->socket = pair[0];
 }
 
-void resident_stop(struct resident *s)
+void resident_stop(struct resident *resident)
 {
 	int status = -1;
-	close(s->socket);
-	ok(waitpid(s->pid, &status, 0) == s->pid && status == 0, "the server ends with its client");
-	free(s->ws);
+	close(resident->socket);
+	ok(waitpid(resident->pid, &status, 0) == resident->pid && status == 0,
+		"the server ends with its client");
+	free(resident->ws);
 }
 
 void resident_send(int socket_fd, const char *order, const int *fds, size_t count)
@@ -87,7 +88,7 @@ void resident_send(int socket_fd, const char *order, const int *fds, size_t coun
 		bail("cannot send: %s", strerror(errno));
 }
 
-int resident_begin(const struct resident *s, const char *order, int *out_fd)
+int resident_begin(const struct resident *resident, const char *order, int *out_fd)
 {
 	int ends[2];
 	AUTO_FD int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -95,7 +96,7 @@ int resident_begin(const struct resident *s, const char *order, int *out_fd)
 	if (pipe2(ends, O_CLOEXEC) || nothing < 0 || *out_fd < 0)
 		bail("cannot make descriptors");
 	int fds[RESIDENT_FDS] = {nothing, *out_fd, *out_fd, ends[1]};
-	resident_send(s->socket, order, fds, RESIDENT_FDS);
+	resident_send(resident->socket, order, fds, RESIDENT_FDS);
 	close(ends[1]);
 	return ends[0];
 }
@@ -119,21 +120,21 @@ struct reply resident_finish(int status_fd, int out_fd)
 	return r;
 }
 
-void reply_done(struct reply *r)
+void reply_done(struct reply *reply)
 {
-	json_decref(r->status);
-	free(r->out);
+	json_decref(reply->status);
+	free(reply->out);
 }
 
-struct reply resident_order(const struct resident *s, const char *order)
+struct reply resident_order(const struct resident *resident, const char *order)
 {
-	int out_fd, status_fd = resident_begin(s, order, &out_fd);
+	int out_fd, status_fd = resident_begin(resident, order, &out_fd);
 	return resident_finish(status_fd, out_fd);
 }
 
-json_int_t reply_number(const struct reply *r, const char *key)
+json_int_t reply_number(const struct reply *reply, const char *key)
 {
-	return json_is_integer(json_object_get(r->status, key))
-		       ? json_integer_value(json_object_get(r->status, key))
+	return json_is_integer(json_object_get(reply->status, key))
+		       ? json_integer_value(json_object_get(reply->status, key))
 		       : -1;
 }

@@ -1,7 +1,7 @@
 #include "tests/kit/stepper.h"
 
 #ifdef __x86_64__
-#include "base/own.h"
+#include "base/cleanup.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -115,30 +115,30 @@ static bool next_stop(pid_t pid, int *status)
 	}
 }
 
-struct stepped stepper_run(const struct stepper *s)
+struct stepped stepper_run(const struct stepper *stepper)
 {
 	struct stepped t = {0};
 	struct user_regs_struct r;
 	bool inside = false, begun = false, over = false, now = false;
-	waitpid(s->pid, &t.status, 0);
-	ptrace(PTRACE_SETOPTIONS, s->pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
-	while (next_stop(s->pid, &t.status)) {
-		ptrace(PTRACE_GETREGS, s->pid, NULL, &r);
+	waitpid(stepper->pid, &t.status, 0);
+	ptrace(PTRACE_SETOPTIONS, stepper->pid, NULL, PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL);
+	while (next_stop(stepper->pid, &t.status)) {
+		ptrace(PTRACE_GETREGS, stepper->pid, NULL, &r);
 		inside = !inside;
 		if (!inside && now)
-			inject_exit(s->pid, s->fault, r);
+			inject_exit(stepper->pid, stepper->fault, r);
 		now = false;
 		if (!inside)
 			continue;
-		begun = begun || s->first(s->pid, &r);
-		if (!begun || over || !counts(s->fault, &r))
+		begun = begun || stepper->first(stepper->pid, &r);
+		if (!begun || over || !counts(stepper->fault, &r))
 			continue;
-		over = s->last && s->last(s->pid, &r);
-		now = t.calls++ == s->at || (over && s->at == STEPPER_AT_LAST);
+		over = stepper->last && stepper->last(stepper->pid, &r);
+		now = t.calls++ == stepper->at || (over && stepper->at == STEPPER_AT_LAST);
 		if (now) {
 			t.reached = true;
 			t.nr = (long)r.orig_rax;
-			inject_entry(s->pid, s->fault, r);
+			inject_entry(stepper->pid, stepper->fault, r);
 		}
 	}
 	return t;

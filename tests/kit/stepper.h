@@ -45,9 +45,9 @@ struct stepped {
 const char *stepper_says(enum stepper_fault fault);
 /* In the child: stops until stepper_run goes on with it. */
 void stepper_traced(void);
-/* To the end of `s->pid`. Which calls count: of a kill each, of an error those that can fail so,
- * standard output and error apart, of a short write those of more than a byte. */
-struct stepped stepper_run(const struct stepper *s);
+/* To the end of `stepper->pid`. Which calls count: of a kill each, of an error those that can fail
+ * so, standard output and error apart, of a short write those of more than a byte. */
+struct stepped stepper_run(const struct stepper *stepper);
 /* The beginning of a text that a call was given, at most `bytes` - 1 of it. */
 void stepper_peek(pid_t pid, unsigned long long at, char *text, size_t bytes);
 #endif

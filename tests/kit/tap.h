@@ -7,7 +7,7 @@
  */
 #ifndef TESTS_KIT_TAP_H
 #define TESTS_KIT_TAP_H
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -100,9 +100,9 @@ static inline void end(struct buf *tar)
 	add_zeros(tar, 2 * BLOCK);
 }
 
-static inline la_ssize_t keep(struct archive *a, void *out, const void *bytes, size_t len)
+static inline la_ssize_t keep(struct archive *archive, void *out, const void *bytes, size_t len)
 {
-	(void)a;
+	(void)archive;
 	return buf_add(out, bytes, len) ? -1 : (la_ssize_t)len;
 }
 

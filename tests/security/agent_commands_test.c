@@ -32,13 +32,13 @@ static void write_flood(const char *workspace)
 	fclose(f);
 }
 
-static void prepare(struct kit *k, const char *run, bool auto_approve)
+static void prepare(struct kit *kit, const char *run, bool auto_approve)
 {
-	snprintf(k->workspace, sizeof(k->workspace), "%s/ws", tap_scratch());
-	mkdir(k->workspace, 0755);
-	k->format = "anthropic";
-	k->task = json_pack("{s:s}", "mode", "run");
-	k->order = commands(k->workspace, run, auto_approve);
+	snprintf(kit->workspace, sizeof(kit->workspace), "%s/ws", tap_scratch());
+	mkdir(kit->workspace, 0755);
+	kit->format = "anthropic";
+	kit->task = json_pack("{s:s}", "mode", "run");
+	kit->order = commands(kit->workspace, run, auto_approve);
 }
 
 #define RUN(id, script)                                                                            \

@@ -151,7 +151,7 @@ struct store {
 };
 
 /* What the system trusts: a directory of our own in its place, which nobody else sees. */
-static void with_store(const struct store *s)
+static void with_store(const struct store *store)
 {
 	char command[1024], good[300], kept[300];
 	snprintf(good, sizeof(good), "%s/good.pem", tap_scratch());
@@ -159,7 +159,7 @@ static void with_store(const struct store *s)
 	if (mount("none", "/etc/ssl/certs", "tmpfs", 0, NULL))
 		bail("cannot put a directory over /etc/ssl/certs");
 	snprintf(command, sizeof(command), "cp '%s' /etc/ssl/certs && cd /etc/ssl/certs && %s",
-		kept, s->fill);
+		kept, store->fill);
 	shell(command);
 	AUTO_KIT k = {.format = "anthropic",
 		.ca_file = kept,
@@ -167,8 +167,8 @@ static void with_store(const struct store *s)
 		.provider = json_pack("{s:n, s:i}", "ca_file", "max_retries", 0),
 		.replies = {{KIT_FINISH, 0, 0}}};
 	kit_run(&k);
-	is_str(kit_outcome(&k), s->outcome, "an authority that the system has %s: %s", s->what,
-		kit_reason(&k));
+	is_str(kit_outcome(&k), store->outcome, "an authority that the system has %s: %s",
+		store->what, kit_reason(&k));
 	umount("/etc/ssl/certs");
 }
 

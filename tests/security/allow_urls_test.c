@@ -72,19 +72,19 @@ static void read_order(json_t *line, struct order *out)
 }
 
 /* What the supervisor would send under this configuration, for a provider at `provider`. */
-static void make_order(struct world *w, uint16_t provider, const char *profile)
+static void make_order(struct world *world, uint16_t provider, const char *profile)
 {
 	static const char *const names[] = {"p"};
 	char url[64], entry[80];
 	snprintf(url, sizeof(url), "http://127.0.0.1:%u", provider);
-	snprintf(entry, sizeof(entry), "http://%s", w->added);
+	snprintf(entry, sizeof(entry), "http://%s", world->added);
 	const char *const entries[] = {entry, NULL};
 	struct config *config = config_rehearsal(names, 1, API_ANTHROPIC, url, tap_scratch());
 	config->sandbox.allow_urls = (struct config_list){entries, 1};
 	struct confine c = {.config = config, .profile = profile, .workspace = tap_scratch()};
 	const struct config_provider *asked = &config->providers[0];
 	json_t *line = confine_agent(&c, &asked, 1, tap_scratch());
-	read_order(line, &w->order);
+	read_order(line, &world->order);
 	json_decref(line);
 	config_free(config);
 }
@@ -102,7 +102,7 @@ static int request(int channel, const char *host, const char *want)
 }
 
 /* As the agent: confined, with its channels and nothing else. */
-static int confined_request(struct world *w, size_t channel, const char *host, const char *want)
+static int confined_request(struct world *world, size_t channel, const char *host, const char *want)
 {
 	fflush(stdout);
 	pid_t pid = fork();
@@ -110,11 +110,11 @@ static int confined_request(struct world *w, size_t channel, const char *host, c
 		alarm(WAIT_SECS);
 		json_auto_t *layers = json_object();
 		struct err e = ERR_NONE;
-		if (confine(&w->order, layers, &e)) {
+		if (confine(&world->order, layers, &e)) {
 			fprintf(stderr, "# %s\n", e.text);
 			_exit(NOT_CONFINED);
 		}
-		_exit(request(w->channels.fds[channel], host, want));
+		_exit(request(world->channels.fds[channel], host, want));
 	}
 	int status;
 	waitpid(pid, &status, 0);

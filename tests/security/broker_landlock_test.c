@@ -72,11 +72,11 @@ static void test_broker(bool landlock)
 	has_str(words, "agent6-broker: no Landlock", "and so does standard error");
 }
 
-static size_t notices(const struct kit *k)
+static size_t notices(const struct kit *kit)
 {
 	size_t i, count = 0;
 	json_t *event;
-	json_array_foreach (k->events, i, event) {
+	json_array_foreach (kit->events, i, event) {
 		const char *text = json_string_value(json_object_get(event, "text"));
 		count += text && strstr(text, "Landlock");
 	}

@@ -8,7 +8,7 @@
  */
 #include "tests/security/attacks/attack.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "tests/kit/tap.h"
 #include "tests/security/attacks/decoy_run.h"
 #include "tests/security/attacks/held_together.h"
@@ -47,41 +47,42 @@ static bool lacks_kernel(int number)
 }
 
 /* 0: it works outside, so it can be tried inside. */
-static int try_outside(struct decoy *d, const struct attack *a, const char *who)
+static int try_outside(struct decoy *decoy, const struct attack *attack, const char *who)
 {
-	decoy_fill(d);
-	int got = decoy_run_outside(d, a->id);
-	decoy_clear(d);
+	decoy_fill(decoy);
+	int got = decoy_run_outside(decoy, attack->id);
+	decoy_clear(decoy);
 	if (!got)
 		return 0;
 	if (lacks_kernel(got))
-		diag("%s: this kernel has no such thing (%s)", a->id, strerror(got));
+		diag("%s: this kernel has no such thing (%s)", attack->id, strerror(got));
 	else
-		skip("%s as %s: fails outside too (%s)", a->id, who,
+		skip("%s as %s: fails outside too (%s)", attack->id, who,
 			got < 134 ? strerror(got) : "it was killed");
 	return -1;
 }
 
 static void try_inside(
-	struct decoy *d, const struct attack *a, const char *who, const char *profile)
+	struct decoy *decoy, const struct attack *attack, const char *who, const char *profile)
 {
-	const int *allowed = strcmp(profile, "strict") ? a->hardened : a->strict;
+	const int *allowed = strcmp(profile, "strict") ? attack->hardened : attack->strict;
 	bool hole = allowed[0] == 0;
-	decoy_fill(d);
-	int got = decoy_run_inside(d, a->id, profile);
-	AUTO_FREE char *harm = hole ? NULL : decoy_harm(d);
-	decoy_clear(d);
+	decoy_fill(decoy);
+	int got = decoy_run_inside(decoy, attack->id, profile);
+	AUTO_FREE char *harm = hole ? NULL : decoy_harm(decoy);
+	decoy_clear(decoy);
 	bool held = in_list(got, allowed) && !harm;
 	const char *teeth = getenv("TEETH");
 	if (teeth) {
 		bool open = !held || (hole && !strcmp(teeth, "holes"));
 		if (open && (!got || harm))
-			printf("%s\n", a->id);
+			printf("%s\n", attack->id);
 		else if (got == 125)
 			printf("set-up\n");
 		return;
 	}
-	ok(held, "%s, %s, %s: %s%s", a->id, who, profile, a->what, hole ? " (a known hole)" : "");
+	ok(held, "%s, %s, %s: %s%s", attack->id, who, profile, attack->what,
+		hole ? " (a known hole)" : "");
 	if (!held)
 		diag("got %d (%s)%s%s", got, got < 134 ? strerror(got) : "", harm ? ", " : "",
 			harm ? harm : "");

@@ -90,16 +90,16 @@ static void ring(int signal_number)
 	rung = 1;
 }
 
-static struct process *process_of(struct trace *t, pid_t pid)
+static struct process *process_of(struct trace *trace, pid_t pid)
 {
-	for (int i = 0; i < t->process_count; i++)
-		if (t->processes[i].pid == pid)
-			return &t->processes[i];
-	if (t->process_count == PROCESSES_MAX)
+	for (int i = 0; i < trace->process_count; i++)
+		if (trace->processes[i].pid == pid)
+			return &trace->processes[i];
+	if (trace->process_count == PROCESSES_MAX)
 		bail("the jail has more than %d processes", PROCESSES_MAX);
-	t->alive++;
-	t->processes[t->process_count] = (struct process){.pid = pid};
-	return &t->processes[t->process_count++];
+	trace->alive++;
+	trace->processes[trace->process_count] = (struct process){.pid = pid};
+	return &trace->processes[trace->process_count++];
 }
 
 /* The others do not return, or never fail, or have done their work when they do. */
@@ -115,170 +115,172 @@ static bool can_fail(long nr)
 }
 
 /* The names are as long as a template of mkdtemp(3). */
-static void note_temp_dir(struct trace *t, pid_t pid, uintptr_t at)
+static void note_temp_dir(struct trace *trace, pid_t pid, uintptr_t at)
 {
-	for (size_t i = 0; i < sizeof(t->temp_dir); i += sizeof(long)) {
+	for (size_t i = 0; i < sizeof(trace->temp_dir); i += sizeof(long)) {
 		long word = ptrace(PTRACE_PEEKDATA, pid, (void *)(at + i), NULL);
-		memcpy(t->temp_dir + i, &word, sizeof(word));
+		memcpy(trace->temp_dir + i, &word, sizeof(word));
 	}
-	t->temp_dir[strlen("/tmp/agent6-jail-XXXXXX")] = '\0';
+	trace->temp_dir[strlen("/tmp/agent6-jail-XXXXXX")] = '\0';
 }
 
-static void enter_call(struct trace *t, struct process *p, const struct fault *f)
+static void enter_call(struct trace *trace, struct process *process, const struct fault *fault)
 {
 	struct user_regs_struct r;
-	int number = (int)(p - t->processes);
-	ptrace(PTRACE_GETREGS, p->pid, NULL, &r);
+	int number = (int)(process - trace->processes);
+	ptrace(PTRACE_GETREGS, process->pid, NULL, &r);
 	struct call now = {number, 0, (long)r.orig_rax};
 	if (now.nr < 0 || now.nr >= CALL_NUMBERS || !can_fail(now.nr))
 		return;
-	now.nth = p->seen[now.nr]++;
+	now.nth = process->seen[now.nr]++;
 	if (now.nr == SYS_mkdir && !number)
-		note_temp_dir(t, p->pid, r.rdi);
-	if (t->calls && t->call_count < CALLS_MAX)
-		t->calls[t->call_count++] = now;
-	p->hit = f->at.process == number && f->at.nr == now.nr && f->at.nth == now.nth;
-	if (!p->hit)
+		note_temp_dir(trace, process->pid, r.rdi);
+	if (trace->calls && trace->call_count < CALLS_MAX)
+		trace->calls[trace->call_count++] = now;
+	process->hit =
+		fault->at.process == number && fault->at.nr == now.nr && fault->at.nth == now.nth;
+	if (!process->hit)
 		return;
 	r.orig_rax = SYS_getpid; /* harmless, and in every filter */
-	ptrace(PTRACE_SETREGS, p->pid, NULL, &r);
+	ptrace(PTRACE_SETREGS, process->pid, NULL, &r);
 }
 
-static void leave_call(struct process *p, const struct fault *f)
+static void leave_call(struct process *process, const struct fault *fault)
 {
 	struct user_regs_struct r;
-	if (!p->hit)
+	if (!process->hit)
 		return;
-	ptrace(PTRACE_GETREGS, p->pid, NULL, &r);
-	r.rax = (unsigned long long)-f->error;
-	ptrace(PTRACE_SETREGS, p->pid, NULL, &r);
-	p->hit = false;
+	ptrace(PTRACE_GETREGS, process->pid, NULL, &r);
+	r.rax = (unsigned long long)-fault->error;
+	ptrace(PTRACE_SETREGS, process->pid, NULL, &r);
+	process->hit = false;
 }
 
 /* The command itself is let go: what it calls is its own affair. */
-static bool is_command(const struct trace *t, const struct process *p, int status)
+static bool is_command(const struct trace *trace, const struct process *process, int status)
 {
-	return status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8) && p != t->processes;
+	return status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8) && process != trace->processes;
 }
 
-static void step(struct trace *t, struct process *p, int status, const struct fault *f)
+static void step(
+	struct trace *trace, struct process *process, int status, const struct fault *fault)
 {
 	int deliver = 0;
-	if (is_command(t, p, status)) {
-		p->executed = true;
-		t->alive--;
-		ptrace(PTRACE_DETACH, p->pid, NULL, NULL);
+	if (is_command(trace, process, status)) {
+		process->executed = true;
+		trace->alive--;
+		ptrace(PTRACE_DETACH, process->pid, NULL, NULL);
 		return;
 	}
 	if (WSTOPSIG(status) == (SIGTRAP | 0x80)) {
-		p->inside = !p->inside;
-		if (p->inside)
-			enter_call(t, p, f);
+		process->inside = !process->inside;
+		if (process->inside)
+			enter_call(trace, process, fault);
 		else
-			leave_call(p, f);
+			leave_call(process, fault);
 	} else if (WSTOPSIG(status) != SIGTRAP &&
-		   (WSTOPSIG(status) != SIGSTOP || p->stopped_once)) {
+		   (WSTOPSIG(status) != SIGSTOP || process->stopped_once)) {
 		deliver = WSTOPSIG(status);
 	}
-	p->stopped_once = true;
-	ptrace(PTRACE_SYSCALL, p->pid, NULL, deliver);
+	process->stopped_once = true;
+	ptrace(PTRACE_SYSCALL, process->pid, NULL, deliver);
 }
 
-static void end_process(struct trace *t, const struct process *p, int status)
+static void end_process(struct trace *trace, const struct process *process, int status)
 {
-	t->alive -= !p->executed;
-	if (p == t->processes)
-		t->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+	trace->alive -= !process->executed;
+	if (process == trace->processes)
+		trace->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-static void kill_all(struct trace *t)
+static void kill_all(struct trace *trace)
 {
-	t->late = true;
-	for (int i = 0; i < t->process_count; i++)
-		if (!t->processes[i].executed)
-			kill(t->processes[i].pid, SIGKILL);
+	trace->late = true;
+	for (int i = 0; i < trace->process_count; i++)
+		if (!trace->processes[i].executed)
+			kill(trace->processes[i].pid, SIGKILL);
 	alarm(TRACE_SECS);
 }
 
 /* Until every process of the jail but the command has ended. */
-static void follow(struct trace *t, pid_t launcher, pid_t victim, const struct fault *f)
+static void follow(struct trace *trace, pid_t launcher, pid_t victim, const struct fault *fault)
 {
 	int status = 0;
 	waitpid(launcher, &status, 0);
 	ptrace(PTRACE_SETOPTIONS, launcher, NULL,
 		PTRACE_O_TRACESYSGOOD | PTRACE_O_EXITKILL | PTRACE_O_TRACECLONE |
 			PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXEC);
-	struct process *first = process_of(t, launcher);
+	struct process *first = process_of(trace, launcher);
 	first->stopped_once = true;
 	rung = 0;
 	alarm(TRACE_SECS);
 	ptrace(PTRACE_SYSCALL, launcher, NULL, NULL);
-	while (t->alive > 0) {
+	while (trace->alive > 0) {
 		pid_t pid = waitpid(-1, &status, __WALL);
 		if (pid < 0 && rung) {
 			rung = 0;
-			kill_all(t);
+			kill_all(trace);
 		}
 		if (pid <= 0 || pid == victim)
 			continue;
-		struct process *p = process_of(t, pid);
+		struct process *p = process_of(trace, pid);
 		if (WIFSTOPPED(status))
-			step(t, p, status, f);
+			step(trace, p, status, fault);
 		else
-			end_process(t, p, status);
+			end_process(trace, p, status);
 	}
 	alarm(0);
 }
 
 /* --- one run ---------------------------------------------------------------------------------- */
 
-static char *beside(const struct decoy *d, const char *name)
+static char *beside(const struct decoy *decoy, const char *name)
 {
 	char *path = NULL;
-	if (asprintf(&path, "%s/%s", d->root, name) < 0)
+	if (asprintf(&path, "%s/%s", decoy->root, name) < 0)
 		bail("out of memory");
 	return path;
 }
 
-static pid_t start(const struct decoy *d)
+static pid_t start(const struct decoy *decoy)
 {
-	AUTO_FREE char *facts = beside(d, "facts"), *line = beside(d, "status");
+	AUTO_FREE char *facts = beside(decoy, "facts"), *line = beside(decoy, "status");
 	pid_t pid = fork();
 	if (pid)
 		return pid;
 	int out = open(facts, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	int told = open(line, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	decoy_run_prepare(d);
+	decoy_run_prepare(decoy);
 	if (dup2(out, 1) < 0 || dup2(told, 7) < 0)
 		_exit(251);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);
 	raise(SIGSTOP);
-	execl(d->jail, "agent6-jail", "--policy", d->policy, "--status-fd", "7", NULL);
+	execl(decoy->jail, "agent6-jail", "--policy", decoy->policy, "--status-fd", "7", NULL);
 	_exit(252);
 }
 
-static char *slurp(const struct decoy *d, const char *name)
+static char *slurp(const struct decoy *decoy, const char *name)
 {
-	AUTO_FREE char *path = beside(d, name);
+	AUTO_FREE char *path = beside(decoy, name);
 	char *text = NULL;
 	if (io_read_file(AT_FDCWD, path, 1 << 20, &text, NULL, NULL))
 		bail("cannot read %s", path);
 	return text;
 }
 
-static struct end run(const struct decoy *d, struct trace *t, const struct fault *f)
+static struct end run(const struct decoy *decoy, struct trace *trace, const struct fault *fault)
 {
 	struct end end = {0};
-	t->process_count = t->alive = t->call_count = 0;
-	t->late = false;
-	t->temp_dir[0] = '\0';
-	follow(t, start(d), d->victim, f);
-	if (!strncmp(t->temp_dir, "/tmp/agent6-jail-", strlen("/tmp/agent6-jail-")))
-		rmdir(t->temp_dir);
-	end.status = t->late ? KILLED_LATE : t->status;
-	end.facts = slurp(d, "facts");
+	trace->process_count = trace->alive = trace->call_count = 0;
+	trace->late = false;
+	trace->temp_dir[0] = '\0';
+	follow(trace, start(decoy), decoy->victim, fault);
+	if (!strncmp(trace->temp_dir, "/tmp/agent6-jail-", strlen("/tmp/agent6-jail-")))
+		rmdir(trace->temp_dir);
+	end.status = trace->late ? KILLED_LATE : trace->status;
+	end.facts = slurp(decoy, "facts");
 	end.ran = *end.facts != '\0';
-	AUTO_FREE char *line = slurp(d, "status");
+	AUTO_FREE char *line = slurp(decoy, "status");
 	end.line = json_loads(line, 0, NULL);
 	while (waitpid(-1, NULL, WNOHANG) > 0)
 		;
@@ -337,10 +339,10 @@ static const char *stage_of(const struct end *end)
 
 /* The command's own execve fails as a shell says it. A launcher that a signal ends tells nobody
  * why: only its loader may fail before there is a jail. */
-static enum verdict judge(const struct end *usual, const struct end *end, const struct call *c)
+static enum verdict judge(const struct end *usual, const struct end *end, const struct call *call)
 {
-	bool no_jail = !c->process && !end->ran && !end->line; /* its loader said why */
-	if (end->status == 126 && c->nr == SYS_execve && !end->ran)
+	bool no_jail = !call->process && !end->ran && !end->line; /* its loader said why */
+	if (end->status == 126 && call->nr == SYS_execve && !end->ran)
 		return REFUSED;
 	if (end->status == 125)
 		return *stage_of(end) || !end->line ? REFUSED : BAD;
@@ -386,10 +388,10 @@ static void show_layers(const struct end *usual, const struct end *end)
 	}
 }
 
-static void show(const struct call *c, int error, const struct end *usual, const struct end *end)
+static void show(const struct call *call, int error, const struct end *usual, const struct end *end)
 {
-	diag("process %d, %s %d fails with %s: status %d, stage \"%s\"%s", c->process,
-		name_of(c->nr), c->nth, strerrorname_np(error), end->status, stage_of(end),
+	diag("process %d, %s %d fails with %s: status %d, stage \"%s\"%s", call->process,
+		name_of(call->nr), call->nth, strerrorname_np(error), end->status, stage_of(end),
 		end->ran ? ", the command ran" : "");
 	show_layers(usual, end);
 	if (end->ran)
@@ -414,18 +416,18 @@ static bool builds(long nr)
 	return false;
 }
 
-static bool is_due(const struct call *c, int which)
+static bool is_due(const struct call *call, int which)
 {
 	const char *all = getenv("AGENT6_FAULTS"), *config = getenv("AGENT6_CONFIG");
 	if (all && !strcmp(all, "all"))
 		return true;
 	/* Each takes ten times as long, and a sanitizer that gets no memory ends the program. */
 	if (config && strcmp(config, "release") != 0)
-		return c->nr != SYS_mmap && c->nth % 4 == 0 && which == c->nr % ERRORS;
-	return builds(c->nr) || c->nth % ERRORS == which;
+		return call->nr != SYS_mmap && call->nth % 4 == 0 && which == call->nr % ERRORS;
+	return builds(call->nr) || call->nth % ERRORS == which;
 }
 
-static void fail_each(const struct decoy *d, const struct end *usual, const struct call *calls,
+static void fail_each(const struct decoy *decoy, const struct end *usual, const struct call *calls,
 	int call_count, const char *name)
 {
 	struct trace *t = calloc(1, sizeof(*t));
@@ -440,7 +442,7 @@ static void fail_each(const struct decoy *d, const struct end *usual, const stru
 			const struct call *c = &calls[i];
 			if (!is_due(c, which) || (only && strcmp(only, name_of(c->nr)) != 0))
 				continue;
-			struct end end = run(d, t, &(struct fault){*c, errors[which]});
+			struct end end = run(decoy, t, &(struct fault){*c, errors[which]});
 			enum verdict v = judge(usual, &end, c);
 			counts[v]++;
 			cases++;
@@ -468,7 +470,7 @@ static void fail_each(const struct decoy *d, const struct end *usual, const stru
 	}
 }
 
-static void check_profile(struct decoy *d, const char *who, const char *profile)
+static void check_profile(struct decoy *decoy, const char *who, const char *profile)
 {
 	char name[64];
 	struct trace *t = calloc(1, sizeof(*t));
@@ -476,24 +478,24 @@ static void check_profile(struct decoy *d, const char *who, const char *profile)
 	if (!t || !calls)
 		bail("out of memory");
 	snprintf(name, sizeof(name), "%s, %s", profile, who);
-	decoy_fill(d);
-	decoy_run_policy(d, "facts", profile);
-	struct end again = run(d, t, &(struct fault){.at = {.process = NOTHING}});
+	decoy_fill(decoy);
+	decoy_run_policy(decoy, "facts", profile);
+	struct end again = run(decoy, t, &(struct fault){.at = {.process = NOTHING}});
 	t->calls = calls;
-	struct end usual = run(d, t, &(struct fault){.at = {.process = NOTHING}});
+	struct end usual = run(decoy, t, &(struct fault){.at = {.process = NOTHING}});
 	int count = t->call_count;
 	if (!ok(!usual.status && usual.ran && !strcmp(usual.facts, again.facts),
 		    "%s: the same facts twice", name))
 		show_difference(usual.facts, again.facts);
 	else
-		fail_each(d, &usual, calls, count, name);
-	AUTO_FREE char *harm = decoy_harm(d);
+		fail_each(decoy, &usual, calls, count, name);
+	AUTO_FREE char *harm = decoy_harm(decoy);
 	ok(!harm, "%s: nothing happened outside, and nothing is left", name);
 	if (harm)
 		diag("%s", harm);
 	if (getenv("VERBOSE"))
 		fputs(usual.facts, stderr);
-	decoy_clear(d);
+	decoy_clear(decoy);
 	end_done(&again);
 	end_done(&usual);
 	free(calls);

@@ -57,11 +57,11 @@ struct sweep {
 	int exit;
 };
 
-static struct sweep read_answers(const struct decoy *d, int code)
+static struct sweep read_answers(const struct decoy *decoy, int code)
 {
 	struct sweep s = {.answers = calloc(ANSWERS_MAX, sizeof(*s.answers)), .exit = code};
 	AUTO_FREE char *path = NULL, *text = NULL;
-	if (!s.answers || asprintf(&path, "%s/ioctls", d->workspace) < 0)
+	if (!s.answers || asprintf(&path, "%s/ioctls", decoy->workspace) < 0)
 		bail("out of memory");
 	if (io_read_file(AT_FDCWD, path, 16 << 20, &text, NULL, NULL))
 		return s;
@@ -77,60 +77,60 @@ static struct sweep read_answers(const struct decoy *d, int code)
 }
 
 /* `profile` NULL: outside. */
-static struct sweep run(struct decoy *d, const char *profile)
+static struct sweep run(struct decoy *decoy, const char *profile)
 {
-	decoy_fill(d);
-	int code =
-		profile ? decoy_run_inside(d, "ioctls", profile) : decoy_run_outside(d, "ioctls");
-	struct sweep s = read_answers(d, code);
-	decoy_clear(d);
+	decoy_fill(decoy);
+	int code = profile ? decoy_run_inside(decoy, "ioctls", profile)
+			   : decoy_run_outside(decoy, "ioctls");
+	struct sweep s = read_answers(decoy, code);
+	decoy_clear(decoy);
 	return s;
 }
 
-static const struct answer *find(const struct sweep *s, const struct answer *like)
+static const struct answer *find(const struct sweep *sweep, const struct answer *like)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (s->answers[i].request == like->request &&
-			!strcmp(s->answers[i].kind, like->kind))
-			return &s->answers[i];
+	for (size_t i = 0; i < sweep->count; i++)
+		if (sweep->answers[i].request == like->request &&
+			!strcmp(sweep->answers[i].kind, like->kind))
+			return &sweep->answers[i];
 	return NULL;
 }
 
-static bool names(const struct refused *r, const struct answer *a)
+static bool names(const struct refused *r, const struct answer *answer)
 {
-	return ((unsigned)a->request & r->mask) == r->request;
+	return ((unsigned)answer->request & r->mask) == r->request;
 }
 
-static size_t count_kinds(const struct sweep *s)
+static size_t count_kinds(const struct sweep *sweep)
 {
 	size_t kinds = 0;
-	for (size_t i = 0; i < s->count; i++)
-		kinds += !i || strcmp(s->answers[i].kind, s->answers[i - 1].kind) != 0;
+	for (size_t i = 0; i < sweep->count; i++)
+		kinds += !i || strcmp(sweep->answers[i].kind, sweep->answers[i - 1].kind) != 0;
 	return kinds;
 }
 
 /* A refused number answers EPERM on every kind: even where nothing knows it. */
-static void check_refused(const struct sweep *s, const struct refused *r, const char *where)
+static void check_refused(const struct sweep *sweep, const struct refused *r, const char *where)
 {
 	size_t right = 0, wrong = 0, numbers = ~r->mask + 1ul;
-	for (size_t i = 0; i < s->count; i++) {
-		if (!names(r, &s->answers[i]))
+	for (size_t i = 0; i < sweep->count; i++) {
+		if (!names(r, &sweep->answers[i]))
 			continue;
-		right += s->answers[i].number == EPERM;
-		wrong += s->answers[i].number != EPERM;
+		right += sweep->answers[i].number == EPERM;
+		wrong += sweep->answers[i].number != EPERM;
 	}
-	ok(!wrong && right >= count_kinds(s) * numbers, "%s: %s", where, r->what);
+	ok(!wrong && right >= count_kinds(sweep) * numbers, "%s: %s", where, r->what);
 	if (wrong || !right)
 		diag("%zu refused, %zu answered otherwise, of %zu", right, wrong,
-			count_kinds(s) * numbers);
+			count_kinds(sweep) * numbers);
 }
 
 static void check_inside(
-	const struct sweep *outside, struct decoy *d, const char *who, const char *profile)
+	const struct sweep *outside, struct decoy *decoy, const char *who, const char *profile)
 {
 	char where[64];
 	snprintf(where, sizeof(where), "%s, %s", profile, who);
-	struct sweep inside = run(d, profile);
+	struct sweep inside = run(decoy, profile);
 	size_t more = 0, works = 0;
 	if (!ok(!inside.exit && inside.count > 1000, "%s: the sweep ran to its end", where))
 		diag("exit status %d, %zu answers", inside.exit, inside.count);

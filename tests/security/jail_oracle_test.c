@@ -23,32 +23,32 @@ static const struct attack attacks[] = {
 
 enum { UNCONFINED, BUBBLEWRAP, JAIL };
 
-static int run(const struct decoy *d, const char *id, int where)
+static int run(const struct decoy *decoy, const char *id, int where)
 {
 	switch (where) {
-	case BUBBLEWRAP: return decoy_run_bubblewrap(d, id);
-	case JAIL: return decoy_run_inside(d, id, "strict");
-	default: return decoy_run_outside(d, id);
+	case BUBBLEWRAP: return decoy_run_bubblewrap(decoy, id);
+	case JAIL: return decoy_run_inside(decoy, id, "strict");
+	default: return decoy_run_outside(decoy, id);
 	}
 }
 
 /* The attempt got what it wanted. */
-static bool succeeds(struct decoy *d, const struct attack *a, int where)
+static bool succeeds(struct decoy *decoy, const struct attack *attack, int where)
 {
-	decoy_fill(d);
-	int got = run(d, a->id, where);
-	AUTO_FREE char *harm = decoy_harm(d);
-	decoy_clear(d);
-	return harm || (!got && !a->by_harm);
+	decoy_fill(decoy);
+	int got = run(decoy, attack->id, where);
+	AUTO_FREE char *harm = decoy_harm(decoy);
+	decoy_clear(decoy);
+	return harm || (!got && !attack->by_harm);
 }
 
 /* What bubblewrap could not even start would count as held: it has to run a command, before and
  * after. */
-static void need_bubblewrap(struct decoy *d)
+static void need_bubblewrap(struct decoy *decoy)
 {
-	decoy_fill(d);
-	int got = decoy_run_bubblewrap(d, "no such attempt");
-	decoy_clear(d);
+	decoy_fill(decoy);
+	int got = decoy_run_bubblewrap(decoy, "no such attempt");
+	decoy_clear(decoy);
 	if (got == 252)
 		skip_all("bwrap is not installed (make deps)");
 	if (got != 250)

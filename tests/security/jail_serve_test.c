@@ -35,27 +35,27 @@ static char *in(const char *dir, const char *name)
 
 #define SH(script) "{\"argv\":[\"sh\",\"-c\",\"" script "\"]}"
 
-static void test_orders(const struct resident *s)
+static void test_orders(const struct resident *resident)
 {
-	struct reply r =
-		resident_order(s, SH("echo one; id -u; ls /proc/self/fd | tr '\\\\n' ' '; exit 3"));
+	struct reply r = resident_order(
+		resident, SH("echo one; id -u; ls /proc/self/fd | tr '\\\\n' ' '; exit 3"));
 	is(reply_number(&r, "exit"), 3, "the exit status");
 	is_str(r.out, "one\n1000\n0 1 2 3 ", "the output, the id, three descriptors and ls's own");
 	ok(json_is_true(json_object_get(json_object_get(r.status, "layers"), "capabilities")),
 		"all layers");
 	reply_done(&r);
 	r = resident_order(
-		s, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":50}");
+		resident, "{\"argv\":[\"env\"],\"env\":{\"MINE\":\"yes\"},\"timeout_secs\":50}");
 	has_str(r.out, "MINE=yes", "the order's environment");
 	has_str(r.out, "HOME=/tmp/home", "on top of the policy's");
 	reply_done(&r);
-	r = resident_order(s, SH("env; ls /tmp/home"));
+	r = resident_order(resident, SH("env; ls /tmp/home"));
 	ok(!strstr(r.out, "MINE"), "and of that order only");
 	reply_done(&r);
-	r = resident_order(s, "{\"argv\":[\"sleep\",\"20\"],\"timeout_secs\":1}");
+	r = resident_order(resident, "{\"argv\":[\"sleep\",\"20\"],\"timeout_secs\":1}");
 	ok(json_is_true(json_object_get(r.status, "timed_out")), "its time-out");
 	reply_done(&r);
-	r = resident_order(s, "{\"argv\":[\"nonexistent\"]}");
+	r = resident_order(resident, "{\"argv\":[\"nonexistent\"]}");
 	is(reply_number(&r, "exit"), 127, "not found");
 	reply_done(&r);
 	char at[4096] = "";
@@ -65,18 +65,18 @@ static void test_orders(const struct resident *s)
 	AUTO_FREE char *through = NULL;
 	if (asprintf(&through, "{\"argv\":[\"true\"],\"env\":{\"PATH\":\"%s\"}}", at) < 0)
 		bail("out of memory");
-	r = resident_order(s, through);
+	r = resident_order(resident, through);
 	is(reply_number(&r, "exit"), 127, "nor through a descriptor of the jail's own");
 	reply_done(&r);
 }
 
-static void test_bad_orders(const struct resident *s)
+static void test_bad_orders(const struct resident *resident)
 {
 	static const char *const bad[] = {"", "x", "[]", "{}", "{\"argv\":[]}",
 		"{\"argv\":\"true\"}", "{\"argv\":[\"true\"],\"network\":\"host\"}",
 		"{\"argv\":[\"true\"],\"timeout_secs\":0}"};
 	for (size_t i = 1; i < ARRAY_LEN(bad); i++) {
-		struct reply r = resident_order(s, bad[i]);
+		struct reply r = resident_order(resident, bad[i]);
 		is(reply_number(&r, "exit"), 125, "refused: %s", bad[i]);
 		is_str(json_string_value(json_object_get(r.status, "stage")), "order", "by name");
 		reply_done(&r);
@@ -86,7 +86,7 @@ static void test_bad_orders(const struct resident *s)
 		int ends[2], out = memfd_create("out", MFD_CLOEXEC);
 		if (pipe2(ends, O_CLOEXEC) || out < 0)
 			bail("cannot make descriptors");
-		resident_send(s->socket, SH("true"), (int[]){out, out, out, ends[1], out},
+		resident_send(resident->socket, SH("true"), (int[]){out, out, out, ends[1], out},
 			RESIDENT_FDS + 1);
 		close(ends[1]);
 		struct reply r = resident_finish(ends[0], out);
@@ -96,23 +96,23 @@ static void test_bad_orders(const struct resident *s)
 	}
 	is(told, 20, "one descriptor too many is refused for that, and for nothing else");
 	int one = STDERR_FILENO;
-	resident_send(s->socket, SH("touch lone"), &one, 1);
-	struct reply r = resident_order(s, SH("ls"));
+	resident_send(resident->socket, SH("touch lone"), &one, 1);
+	struct reply r = resident_order(resident, SH("ls"));
 	ok(!strstr(r.out, "lone"),
 		"an order without its descriptors runs nothing, the next one runs");
 	reply_done(&r);
 }
 
 /* Only the descriptor for the status is not there. */
-static void test_no_status(const struct resident *s)
+static void test_no_status(const struct resident *resident)
 {
 	int ends[2];
 	AUTO_BUF said;
 	buf_init(&said, BYTES_MAX);
 	if (pipe2(ends, O_CLOEXEC))
 		bail("cannot make descriptors");
-	resident_send(
-		s->socket, SH("echo ran"), (int[]){ends[1], ends[1], ends[1]}, RESIDENT_FDS - 1);
+	resident_send(resident->socket, SH("echo ran"), (int[]){ends[1], ends[1], ends[1]},
+		RESIDENT_FDS - 1);
 	close(ends[1]);
 	io_read_all(ends[0], &said, "what was said", NULL);
 	close(ends[0]);
@@ -123,24 +123,24 @@ static void test_no_status(const struct resident *s)
 }
 
 /* The jail was built before any of this happened. */
-static void test_stale(const struct resident *s)
+static void test_stale(const struct resident *resident)
 {
-	AUTO_FREE char *later = in(s->ws, ".hg"), *pipe_at = in(s->ws, "pipe");
+	AUTO_FREE char *later = in(resident->ws, ".hg"), *pipe_at = in(resident->ws, "pipe");
 	/* Enough to look through that a command which did not wait for it would be first. */
 	for (int i = 0; i < WIDE; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "wide/%d/file", i);
-		tree_file(s->ws, name, "", 0644);
+		tree_file(resident->ws, name, "", 0644);
 	}
 	if (mkdir(later, 0777) || chmod(later, 0777))
 		bail("cannot make %s", later);
-	struct reply r = resident_order(s, SH("echo evil >.hg/hgrc; ls -A .hg"));
+	struct reply r = resident_order(resident, SH("echo evil >.hg/hgrc; ls -A .hg"));
 	has_str(r.out, "Read-only", "a protected directory that appeared is protected");
 	ok(!strstr(r.out, "hgrc\n"), "no command has begun in the jail that was ready before");
 	reply_done(&r);
 	if (rmdir(later) || mkfifo(pipe_at, 0666))
-		bail("cannot change %s", s->ws);
-	r = resident_order(s, SH("test -p pipe && echo pipe; mkdir .hg"));
+		bail("cannot change %s", resident->ws);
+	r = resident_order(resident, SH("test -p pipe && echo pipe; mkdir .hg"));
 	ok(!strstr(r.out, "pipe\n"), "a pipe that appeared is masked");
 	is_str(json_string_value(json_array_get(json_object_get(r.status, "appeared"), 0)), later,
 		"what the command made in a protected place is reported");
@@ -150,34 +150,34 @@ static void test_stale(const struct resident *s)
 }
 
 /* What was made ready before, or while, the host was changed. */
-static void use_up(const struct resident *s)
+static void use_up(const struct resident *resident)
 {
 	for (int i = 0; i < 4; i++) {
-		struct reply r = resident_order(s, SH("true"));
+		struct reply r = resident_order(resident, SH("true"));
 		reply_done(&r);
 	}
 }
 
 /* The same names stand for something else than when the jail was built, and nothing else differs.
  */
-static void test_replaced(const struct resident *s)
+static void test_replaced(const struct resident *resident)
 {
-	AUTO_FREE char *git = in(s->ws, ".git"), *moved = in(s->ws, "moved");
-	AUTO_FREE char *pipe_at = in(s->ws, "pipe"), *other = in(s->ws, "other");
+	AUTO_FREE char *git = in(resident->ws, ".git"), *moved = in(resident->ws, "moved");
+	AUTO_FREE char *pipe_at = in(resident->ws, "pipe"), *other = in(resident->ws, "other");
 	struct reply r;
 	if (mkfifo(pipe_at, 0666))
 		bail("cannot make %s", pipe_at);
-	use_up(s);
+	use_up(resident);
 	if (mkfifo(other, 0666) || rename(other, pipe_at))
 		bail("cannot replace %s", pipe_at);
-	r = resident_order(s, SH("test -p pipe && echo pipe"));
+	r = resident_order(resident, SH("test -p pipe && echo pipe"));
 	is_str(r.out, "", "a pipe that was replaced is masked");
 	reply_done(&r);
 	unlink(pipe_at);
-	use_up(s);
+	use_up(resident);
 	if (rename(git, moved) || mkdir(git, 0777) || chmod(git, 0777))
 		bail("cannot replace %s", git);
-	r = resident_order(s, SH("echo evil >.git/config"));
+	r = resident_order(resident, SH("echo evil >.git/config"));
 	has_str(r.out, "Read-only", "a protected directory that was replaced is protected");
 	reply_done(&r);
 }
@@ -216,44 +216,44 @@ static bool has_jail(pid_t launcher, pid_t first[CHILDREN_MAX])
 }
 
 /* As many as are kept ready, so that the order meets one of them. */
-static void test_died(const struct resident *s)
+static void test_died(const struct resident *resident)
 {
 	pid_t launchers[CHILDREN_MAX], first[2][CHILDREN_MAX];
 	bool ready = false;
-	use_up(s);
+	use_up(resident);
 	for (int i = 0; !ready && i < 100000; i++, nap())
-		ready = children(s->pid, launchers) == 2 && has_jail(launchers[0], first[0]) &&
-			has_jail(launchers[1], first[1]);
+		ready = children(resident->pid, launchers) == 2 &&
+			has_jail(launchers[0], first[0]) && has_jail(launchers[1], first[1]);
 	ok(ready, "two jails are kept ready");
 	for (int i = 0; ready && i < 2; i++) { /* until it is dead it would take the order */
 		AUTO_FD int fd = (int)syscall(SYS_pidfd_open, first[i][0], 0);
 		if (!kill(first[i][0], SIGKILL) && fd >= 0)
 			poll(&(struct pollfd){fd, POLLIN, 0}, 1, -1);
 	}
-	struct reply r = resident_order(s, SH("echo here"));
+	struct reply r = resident_order(resident, SH("echo here"));
 	is_str(r.out, "here\n", "where they died, the order's is made again");
 	reply_done(&r);
 }
 
 /* Of two jails that one launcher built for an order, only the second is left. */
-static void test_thrown_away(const struct resident *s)
+static void test_thrown_away(const struct resident *resident)
 {
-	AUTO_FREE char *later = in(s->ws, ".hg"), *running = in(s->ws, "running");
+	AUTO_FREE char *later = in(resident->ws, ".hg"), *running = in(resident->ws, "running");
 	pid_t launchers[CHILDREN_MAX], first[CHILDREN_MAX];
 	int out_fd, most = 2;
 	if (mkdir(later, 0777))
 		bail("cannot make %s", later);
 	int status_fd = resident_begin(
-		s, SH("touch running; while [ -e running ]; do sleep 0.02; done"), &out_fd);
+		resident, SH("touch running; while [ -e running ]; do sleep 0.02; done"), &out_fd);
 	await_file(running);
 	for (int i = 0; most > 1 && i < 10000; i++, nap()) { /* others are being built */
 		most = 0;
-		for (int n = children(s->pid, launchers); n-- > 0;)
+		for (int n = children(resident->pid, launchers); n-- > 0;)
 			most = MAX(most, children(launchers[n], first));
 	}
 	is(most, 1, "a jail that was thrown away ends before the command begins in another one");
 	if (unlink(running) || rmdir(later))
-		bail("cannot tidy %s", s->ws);
+		bail("cannot tidy %s", resident->ws);
 	struct reply r = resident_finish(status_fd, out_fd);
 	is(reply_number(&r, "exit"), 0, "and that command ends as always");
 	reply_done(&r);
@@ -280,49 +280,49 @@ static const char knocker[] = SH("perl -MSocket -e '"
 				 "print q(closed)'");
 
 /* Whether either is reached from a jail that was built while it moved. */
-static bool reaches(const struct resident *s)
+static bool reaches(const struct resident *resident)
 {
-	int out_fd, status_fd = resident_begin(s, mover, &out_fd);
+	int out_fd, status_fd = resident_begin(resident, mover, &out_fd);
 	struct reply r;
 	await_file("moving");
 	for (int i = 0; i < 2; i++) { /* those that were ready before it */
-		r = resident_order(s, SH("true"));
+		r = resident_order(resident, SH("true"));
 		reply_done(&r);
 	}
 	nanosleep(&(struct timespec){.tv_nsec = 100000000}, NULL);
-	tree_file(s->ws, "enough", "", 0666);
+	tree_file(resident->ws, "enough", "", 0666);
 	r = resident_finish(status_fd, out_fd);
 	is(reply_number(&r, "exit"), 0, "the mover ends");
 	reply_done(&r);
-	r = resident_order(s, knocker);
+	r = resident_order(resident, knocker);
 	bool reached = strcmp(r.out, "closed") != 0;
 	reply_done(&r);
 	return reached;
 }
 
-static void test_moved(const struct resident *s)
+static void test_moved(const struct resident *resident)
 {
 	AUTO_FD int fd = socket(AF_UNIX, SOCK_STREAM, 0);
 	int reached = 0;
-	if (chdir(s->ws) || mkdir("there", 0777) || chmod("there", 0777) ||
+	if (chdir(resident->ws) || mkdir("there", 0777) || chmod("there", 0777) ||
 		bind(fd, (const struct sockaddr *)&service, sizeof(service)) ||
 		chmod(service.sun_path, 0777) || listen(fd, 64) || mkfifo("there/pipe", 0666))
-		bail("cannot make a socket and a pipe in %s: %s", s->ws, strerror(errno));
+		bail("cannot make a socket and a pipe in %s: %s", resident->ws, strerror(errno));
 	for (int i = 0; i < 20 && !reached; i++)
-		reached = reaches(s);
+		reached = reaches(resident);
 	is(reached, 0, "what was elsewhere when it was to be masked is not reached");
 	if (unlink(service.sun_path) || unlink("there/pipe") || chdir("/"))
-		bail("cannot tidy %s", s->ws);
+		bail("cannot tidy %s", resident->ws);
 }
 
-static void test_side_by_side(const struct resident *s)
+static void test_side_by_side(const struct resident *resident)
 {
 	int first_out, second_out;
-	int first = resident_begin(s,
+	int first = resident_begin(resident,
 		SH("touch /tmp/mine; while [ ! -e go ]; do sleep 0.02; done; test -e /tmp/mine && "
 		   "echo kept"),
 		&first_out);
-	int second = resident_begin(s,
+	int second = resident_begin(resident,
 		SH("test -e /tmp/mine && echo seen; kill -9 -1 2>/dev/null; touch go"),
 		&second_out);
 	struct reply b = resident_finish(second, second_out), a = resident_finish(first, first_out);
@@ -348,10 +348,11 @@ static const char world[] =
 	"cat /proc/net/dev /proc/net/unix /proc/sys/user/max_user_namespaces\n";
 
 /* As `order`, from a launcher for this command alone. */
-static char *launch(const struct resident *s, const char *const argv[2], uid_t uid)
+static char *launch(const struct resident *resident, const char *const argv[2], uid_t uid)
 {
 	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");
-	AUTO_FREE char *from = in(s->ws, "../policy.json"), *to = in(s->ws, "../alone.json");
+	AUTO_FREE char *from = in(resident->ws, "../policy.json"),
+		       *to = in(resident->ws, "../alone.json");
 	json_auto_t *policy = json_load_file(from, 0, NULL);
 	json_object_set_new(policy, "argv", json_pack("[s,s]", argv[0], argv[1]));
 	AUTO_FD int out = memfd_create("out", MFD_CLOEXEC);
@@ -385,16 +386,16 @@ static void same_lines(const char *got, const char *want, const char *name)
 		diag("got \"%.60s\", not \"%.60s\"", got, want);
 }
 
-static void test_same_world(const struct resident *s, uid_t uid)
+static void test_same_world(const struct resident *resident, uid_t uid)
 {
 	static const char *const argv[] = {"sh", "world"};
-	tree_file(s->ws, "world", world, 0644);
-	AUTO_FREE char *alone = launch(s, argv, uid);
+	tree_file(resident->ws, "world", world, 0644);
+	AUTO_FREE char *alone = launch(resident, argv, uid);
 	ok(strlen(alone) > 4000, "a command launched alone sees %zu bytes", strlen(alone));
 	for (int i = 0; i < 2; i++) {
-		struct reply before = resident_order(s,
+		struct reply before = resident_order(resident,
 			SH("umask 0; ulimit -n 99; cd /tmp; touch left; trap '' TERM; exec 1>&-"));
-		struct reply r = resident_order(s, "{\"argv\":[\"sh\",\"world\"]}");
+		struct reply r = resident_order(resident, "{\"argv\":[\"sh\",\"world\"]}");
 		same_lines(
 			r.out, alone, "a command of an order sees the same, whoever was before it");
 		reply_done(&before);
@@ -402,16 +403,16 @@ static void test_same_world(const struct resident *s, uid_t uid)
 	}
 }
 
-static void test_nothing_stays(struct resident *s)
+static void test_nothing_stays(struct resident *resident)
 {
-	struct reply r = resident_order(s, SH("(setsid sleep 6543 &) ; exit 0"));
+	struct reply r = resident_order(resident, SH("(setsid sleep 6543 &) ; exit 0"));
 	reply_done(&r);
 	int out_fd;
-	AUTO_FD int status = resident_begin(s, SH("touch running; sleep 6543"), &out_fd);
-	AUTO_FREE char *running = in(s->ws, "running");
+	AUTO_FD int status = resident_begin(resident, SH("touch running; sleep 6543"), &out_fd);
+	AUTO_FREE char *running = in(resident->ws, "running");
 	await_file(running);
 	close(out_fd);
-	resident_stop(s);
+	resident_stop(resident);
 	AUTO_BUF rest;
 	buf_init(&rest, BYTES_MAX);
 	ok(!io_read_all(status, &rest, "status", NULL) && rest.len &&

@@ -41,28 +41,29 @@ static pid_t process_of(pid_t thread)
 	return pid;
 }
 
-static void meet(struct jailed *j, pid_t pid)
+static void meet(struct jailed *jailed, pid_t pid)
 {
-	if (!j->helper && process_of(pid) != pid) {
-		j->helper = pid;
-		j->first = process_of(pid);
-	} else if (j->helper && pid != j->launcher && pid != j->helper && pid != j->first) {
-		j->command = pid;
-		j->early = !j->helper_ended;
+	if (!jailed->helper && process_of(pid) != pid) {
+		jailed->helper = pid;
+		jailed->first = process_of(pid);
+	} else if (jailed->helper && pid != jailed->launcher && pid != jailed->helper &&
+		   pid != jailed->first) {
+		jailed->command = pid;
+		jailed->early = !jailed->helper_ended;
 	}
 }
 
 /* Whether it is to stand still at this stop. */
-static bool stands(struct jailed *j, pid_t pid)
+static bool stands(struct jailed *jailed, pid_t pid)
 {
 	struct __ptrace_syscall_info call = {0};
 	ptrace(PTRACE_GET_SYSCALL_INFO, pid, (void *)sizeof(call), &call);
 	bool enters = call.op == PTRACE_SYSCALL_INFO_ENTRY;
-	if (pid == j->helper && enters)
-		j->call = call.entry.nr;
-	else if (pid == j->helper && j->call == SYS_close)
-		return j->helper_stands = true;
-	j->first_waits |= pid == j->first && enters && call.entry.nr == SYS_futex;
+	if (pid == jailed->helper && enters)
+		jailed->call = call.entry.nr;
+	else if (pid == jailed->helper && jailed->call == SYS_close)
+		return jailed->helper_stands = true;
+	jailed->first_waits |= pid == jailed->first && enters && call.entry.nr == SYS_futex;
 	return false;
 }
 
@@ -74,24 +75,24 @@ static void go_on(pid_t pid, int status)
 }
 
 /* To the end of all of them. Returns the launcher's exit status. */
-static int follow(struct jailed *j)
+static int follow(struct jailed *jailed)
 {
 	int status, last = -1;
 	pid_t pid;
 	while ((pid = waitpid(-1, &status, __WALL)) > 0) {
-		if (pid == j->launcher && WIFEXITED(status))
+		if (pid == jailed->launcher && WIFEXITED(status))
 			last = WEXITSTATUS(status);
 		if (WIFSTOPPED(status)) {
-			meet(j, pid);
-			if (WSTOPSIG(status) != (SIGTRAP | 0x80) || !stands(j, pid))
+			meet(jailed, pid);
+			if (WSTOPSIG(status) != (SIGTRAP | 0x80) || !stands(jailed, pid))
 				go_on(pid, status);
 		}
-		j->helper_ended |= pid == j->helper && !WIFSTOPPED(status);
-		j->command_ended |= pid == j->command && !WIFSTOPPED(status);
-		if (j->helper_stands && j->first_waits) {
-			j->helper_stands = false;
-			j->call = 0;
-			ptrace(PTRACE_SYSCALL, j->helper, NULL, 0);
+		jailed->helper_ended |= pid == jailed->helper && !WIFSTOPPED(status);
+		jailed->command_ended |= pid == jailed->command && !WIFSTOPPED(status);
+		if (jailed->helper_stands && jailed->first_waits) {
+			jailed->helper_stands = false;
+			jailed->call = 0;
+			ptrace(PTRACE_SYSCALL, jailed->helper, NULL, 0);
 		}
 	}
 	return last;

@@ -49,44 +49,46 @@ static struct launcher start(const char *profile)
 	return l;
 }
 
-/* launcher_order's answer; 0: `r` is under way. */
-static int give(struct launcher *l, const char *script, int64_t secs, struct running *r)
+/* launcher_order's answer; 0: `running` is under way. */
+static int give(
+	struct launcher *launcher, const char *script, int64_t secs, struct running *running)
 {
 	int ends[2];
 	struct err e = ERR_NONE;
 	AUTO_FD int in = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	r->out_fd = memfd_create("out", MFD_CLOEXEC);
-	if (in < 0 || r->out_fd < 0 || pipe2(ends, O_CLOEXEC))
+	running->out_fd = memfd_create("out", MFD_CLOEXEC);
+	if (in < 0 || running->out_fd < 0 || pipe2(ends, O_CLOEXEC))
 		bail("no descriptors");
 	json_auto_t *order = json_pack("{s:[s,s,s],s:{s:s},s:I}", "argv", "sh", "-c", script, "env",
 		"TOKEN", "of-this-order", "timeout_secs", (json_int_t)secs);
 	AUTO_FREE char *text = json_text(order);
-	int fds[LAUNCHER_FDS] = {in, r->out_fd, r->out_fd, ends[1]};
-	int rc = launcher_order(l, text, strlen(text), fds, &e);
+	int fds[LAUNCHER_FDS] = {in, running->out_fd, running->out_fd, ends[1]};
+	int rc = launcher_order(launcher, text, strlen(text), fds, &e);
 	close(ends[1]);
-	r->status_fd = ends[0];
+	running->status_fd = ends[0];
 	if (rc) {
-		own_close(&r->status_fd);
-		own_close(&r->out_fd);
+		own_close(&running->status_fd);
+		own_close(&running->out_fd);
 	}
 	return rc;
 }
 
-static struct ended finish(struct running *r)
+static struct ended finish(struct running *running)
 {
 	struct ended end = {NULL, NULL};
 	struct err e = ERR_NONE;
 	AUTO_BUF line, out;
 	buf_init(&line, BYTES_MAX);
 	buf_init(&out, BYTES_MAX);
-	struct pollfd told = {.fd = r->status_fd, .events = POLLIN};
+	struct pollfd told = {.fd = running->status_fd, .events = POLLIN};
 	if (poll(&told, 1, SOON_MS) <= 0)
 		bail("a command is never told the end of");
-	if (io_read_all(r->status_fd, &line, "status", &e) || lseek(r->out_fd, 0, SEEK_SET) ||
-		io_read_all(r->out_fd, &out, "output", &e))
+	if (io_read_all(running->status_fd, &line, "status", &e) ||
+		lseek(running->out_fd, 0, SEEK_SET) ||
+		io_read_all(running->out_fd, &out, "output", &e))
 		bail("%s", e.text);
-	own_close(&r->status_fd);
-	own_close(&r->out_fd);
+	own_close(&running->status_fd);
+	own_close(&running->out_fd);
 	end.status = line.len ? json_read(line.data, line.len, BYTES_MAX, NULL) : NULL;
 	end.out = buf_take(&out, NULL);
 	return end;
@@ -98,10 +100,10 @@ static void ended_done(struct ended *end)
 	free(end->out);
 }
 
-static struct ended run(struct launcher *l, const char *script)
+static struct ended run(struct launcher *launcher, const char *script)
 {
 	struct running r;
-	if (give(l, script, 20, &r))
+	if (give(launcher, script, 20, &r))
 		bail("the launcher takes no order");
 	return finish(&r);
 }

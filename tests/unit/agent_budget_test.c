@@ -1,7 +1,7 @@
 /* What an agent may spend, and what it does of a reply that does not say what it cost. */
 #include "tests/kit/agent.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "tests/kit/tap.h"
 
 #define LIST(path)                                                                                 \

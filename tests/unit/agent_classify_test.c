@@ -29,7 +29,7 @@ static char *unescape(const char *line, size_t len)
 	return out;
 }
 
-static void judge_line(const char *text, struct verdict *v)
+static void judge_line(const char *text, struct verdict *verdict)
 {
 	const char *argv[WORDS_MAX] = {"bash", "-c", text};
 	size_t argc = 3;
@@ -37,7 +37,7 @@ static void judge_line(const char *text, struct verdict *v)
 	if (list)
 		for (argc = 0; argc < json_array_size(list) && argc < WORDS_MAX; argc++)
 			argv[argc] = json_string_value(json_array_get(list, argc));
-	classify_argv(&world, argv, argc, v);
+	classify_argv(&world, argv, argc, verdict);
 	json_decref(list);
 }
 

@@ -6,22 +6,22 @@
 #include "tests/kit/tap.h"
 
 #include "base/buf.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* A prompt and `count` exchanges of a call and a result of `bytes` each. */
-static void talk_init(struct wire_talk *t, size_t count, size_t bytes)
+static void talk_init(struct wire_talk *wire_talk, size_t count, size_t bytes)
 {
-	*t = (struct wire_talk){0};
-	wire_talk_add(t, WIRE_USER)->text = strdup("task");
+	*wire_talk = (struct wire_talk){0};
+	wire_talk_add(wire_talk, WIRE_USER)->text = strdup("task");
 	for (size_t i = 0; i < count; i++) {
-		struct wire_turn *a = wire_talk_add(t, WIRE_ASSISTANT);
+		struct wire_turn *a = wire_talk_add(wire_talk, WIRE_ASSISTANT);
 		a->text = strdup("");
 		a->raw = calloc(1, bytes + 1);
 		memset(a->raw, 'a', bytes);
-		struct wire_turn *r = wire_talk_add(t, WIRE_RESULTS);
+		struct wire_turn *r = wire_talk_add(wire_talk, WIRE_RESULTS);
 		r->results = calloc(1, sizeof(*r->results));
 		r->result_count = 1;
 		r->results->name = strdup("read_file");

@@ -29,28 +29,28 @@ static struct dispatch fresh(void)
 		.deadline_ms = clock_monotonic_ms() + HOUR_MS};
 }
 
-static void done(struct dispatch *d)
+static void done(struct dispatch *dispatch)
 {
-	digest_done(&d->digest);
-	json_decref(d->payload);
+	digest_done(&dispatch->digest);
+	json_decref(dispatch->payload);
 }
 
 /* NAME, ARGUMENTS, ..., NULL: the answers, valid until the next turn. */
-static const struct wire_result *turn(struct dispatch *d, ...)
+static const struct wire_result *turn(struct dispatch *dispatch, ...)
 {
 	static struct wire_turn results;
 	static char id[] = "id";
 	struct wire_call calls[16];
 	struct wire_turn asked = {.role = WIRE_ASSISTANT, .calls = calls};
 	va_list words;
-	va_start(words, d);
+	va_start(words, dispatch);
 	for (const char *name; (name = va_arg(words, const char *)); asked.call_count++)
 		calls[asked.call_count] = (struct wire_call){id, (char *)(uintptr_t)name,
 			(char *)(uintptr_t)va_arg(words, const char *)};
 	va_end(words);
 	wire_turn_done(&results);
 	results.role = WIRE_RESULTS;
-	if (dispatch_turn(d, &asked, &results) || results.result_count != asked.call_count)
+	if (dispatch_turn(dispatch, &asked, &results) || results.result_count != asked.call_count)
 		bail("not every call was answered");
 	return results.results;
 }
@@ -231,11 +231,11 @@ static void too_long(void)
 	done(&d);
 }
 
-static enum guard_verdict three(struct guard *g, const char *const calls[3][2])
+static enum guard_verdict three(struct guard *guard, const char *const calls[3][2])
 {
 	enum guard_verdict v = GUARD_GO_ON;
 	for (size_t i = 0; i < 3; i++)
-		v = guard_call(g, calls[i][0], calls[i][1], "r");
+		v = guard_call(guard, calls[i][0], calls[i][1], "r");
 	return v;
 }
 

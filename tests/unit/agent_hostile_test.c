@@ -18,10 +18,10 @@
 #define LOOK "{\"path\":\".\"}"
 
 /* The body of the newest request; NULL: it is not JSON. New reference. */
-static json_t *newest(const struct kit *k)
+static json_t *newest(const struct kit *kit)
 {
 	const char *body = NULL;
-	for (const char *at = k->requests; (at = strstr(at, "\r\n\r\n")); at += 4)
+	for (const char *at = kit->requests; (at = strstr(at, "\r\n\r\n")); at += 4)
 		body = at + 4;
 	return body ? json_read(body, strcspn(body, "\n"), KIT_CAP_BYTES, NULL) : NULL;
 }

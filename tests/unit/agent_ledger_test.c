@@ -14,10 +14,10 @@ static struct usage used(int64_t input, int64_t output, bool known)
 	return u;
 }
 
-static void add(struct ledger *l, int64_t input, int64_t output, const struct prices *p)
+static void add(struct ledger *ledger, int64_t input, int64_t output, const struct prices *charged)
 {
 	struct usage u = used(input, output, true);
-	ledger_add(l, &u, p);
+	ledger_add(ledger, &u, charged);
 }
 
 static void sums(void)

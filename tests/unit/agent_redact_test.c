@@ -117,12 +117,12 @@ static const struct {
 	{"Authorization: Bearer [REDACTED:key]", NULL},
 };
 
-static char *redacted(const struct redact *r, const char *text, struct redact_tally *tally)
+static char *redacted(const struct redact *redact, const char *text, struct redact_tally *tally)
 {
 	struct buf out;
 	buf_init(&out, CAP_BYTES);
 	buf_adds(&out, "");
-	redact_text(r, text, strlen(text), &out, tally);
+	redact_text(redact, text, strlen(text), &out, tally);
 	return buf_take(&out, NULL);
 }
 

@@ -145,11 +145,11 @@ static void retries(void)
 #define THREE_HUNDRED THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY THIRTY
 
 /* The input tokens of each event of what was spent, "150 150 " and so on. */
-static void spent(const struct kit *k, char *out, size_t bytes)
+static void spent(const struct kit *kit, char *out, size_t bytes)
 {
 	size_t i, len = 0;
 	json_t *line;
-	json_array_foreach (k->events, i, line)
+	json_array_foreach (kit->events, i, line)
 		if (!strcmp(json_string_value(json_object_get(line, "event")), "spent") &&
 			len < bytes)
 			len += (size_t)snprintf(out + len, bytes - len, "%d ",
@@ -157,11 +157,11 @@ static void spent(const struct kit *k, char *out, size_t bytes)
 }
 
 /* What the first event of that kind says that the call under way can come to. */
-static const json_t *most(const struct kit *k)
+static const json_t *most(const struct kit *kit)
 {
 	size_t i;
 	json_t *line;
-	json_array_foreach (k->events, i, line)
+	json_array_foreach (kit->events, i, line)
 		if (json_object_get(line, "most"))
 			return json_object_get(line, "most");
 	return NULL;

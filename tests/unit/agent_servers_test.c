@@ -3,7 +3,7 @@
 #include "tests/kit/agent.h"
 
 #include "base/buf.h"
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "tests/kit/tap.h"
 #include <stdio.h>
 #include <string.h>

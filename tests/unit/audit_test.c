@@ -52,10 +52,10 @@ static struct audit opened(void)
 	return a;
 }
 
-static int append(const struct audit *a, const char *type, int seq, struct err *e)
+static int append(const struct audit *audit, const char *type, int seq, struct err *e)
 {
 	json_t *lines = json_pack("[{s:s, s:i, s:s}]", "t", type, "seq", seq, "id", "one");
-	int rc = audit_append(a, lines, e);
+	int rc = audit_append(audit, lines, e);
 	json_decref(lines);
 	return rc;
 }
@@ -69,12 +69,13 @@ static int count_line(void *ctx, const char *text, size_t len, const json_t *fie
 	return 0;
 }
 
-static int read_all(const struct audit *a, int *seen, struct audit_reader *r, struct err *e)
+static int read_all(
+	const struct audit *audit, int *seen, struct audit_reader *reader, struct err *e)
 {
 	*seen = 0;
-	*r = (struct audit_reader){.line = count_line, .ctx = seen};
+	*reader = (struct audit_reader){.line = count_line, .ctx = seen};
 	*e = ERR_NONE;
-	return audit_read(a, r, e);
+	return audit_read(audit, reader, e);
 }
 
 static char *text_of_file(const char *file, size_t *len)

@@ -11,7 +11,7 @@ struct outcome {
 	int status;
 };
 
-static void run(struct outcome *o, const char *script, int deadline_ms, size_t cap)
+static void run(struct outcome *outcome, const char *script, int deadline_ms, size_t cap)
 {
 	char text[400];
 	snprintf(text, sizeof(text), "%s", script);
@@ -22,16 +22,16 @@ static void run(struct outcome *o, const char *script, int deadline_ms, size_t c
 		.stdin_fd = -1,
 		.deadline_ms = deadline_ms,
 		.own_session = true};
-	*o = (struct outcome){.e = ERR_NONE};
-	buf_init(&o->out, cap);
-	buf_init(&o->diagnostics, cap);
-	o->status = capture_run(&spec, &o->out, &o->diagnostics, &o->e);
+	*outcome = (struct outcome){.e = ERR_NONE};
+	buf_init(&outcome->out, cap);
+	buf_init(&outcome->diagnostics, cap);
+	outcome->status = capture_run(&spec, &outcome->out, &outcome->diagnostics, &outcome->e);
 }
 
-static void done(struct outcome *o)
+static void done(struct outcome *outcome)
 {
-	buf_done(&o->out);
-	buf_done(&o->diagnostics);
+	buf_done(&outcome->out);
+	buf_done(&outcome->diagnostics);
 }
 
 static void expect_killed(const char *script, const char *name)

@@ -1,6 +1,6 @@
 /* base: descriptors that come with a message. */
+#include "base/cleanup.h"
 #include "base/fdpass.h"
-#include "base/own.h"
 #include "tests/kit/tap.h"
 #include <fcntl.h>
 #include <string.h>
@@ -20,10 +20,10 @@ static int open_count(void)
 	return count;
 }
 
-static void drop(struct fdpass *p)
+static void drop(struct fdpass *fdpass)
 {
-	for (int i = 0; i < p->count; i++)
-		own_close(&p->fds[i]);
+	for (int i = 0; i < fdpass->count; i++)
+		own_close(&fdpass->fds[i]);
 }
 
 /* A jailed command counts as its user, and may leave more on their way than that user's other

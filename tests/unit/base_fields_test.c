@@ -32,12 +32,12 @@ static const struct fields_row table[] = {
 	{.name = ""},
 };
 
-static int decode(const char *text, struct thing *t, json_t **json, struct err *e)
+static int decode(const char *text, struct thing *thing, json_t **json, struct err *e)
 {
 	*json = json_loads(text, JSON_DECODE_ANY, NULL);
-	*t = (struct thing){.port = -1, .text = "before"};
+	*thing = (struct thing){.port = -1, .text = "before"};
 	*e = ERR_NONE;
-	return fields_read(table, *json, t, e);
+	return fields_read(table, *json, thing, e);
 }
 
 static void test_taken(void)

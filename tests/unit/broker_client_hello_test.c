@@ -3,9 +3,9 @@
 #include "tests/kit/tap.h"
 #include "tests/unit/hello_bytes.h"
 
-static enum hello_answer decode(const struct hello_bytes *h, struct client_hello *out)
+static enum hello_answer decode(const struct hello_bytes *bytes, struct client_hello *out)
 {
-	return client_hello_decode(h->data, h->len, out);
+	return client_hello_decode(bytes->data, bytes->len, out);
 }
 
 static struct hello_bytes with_extensions(const struct hello_bytes *extensions, size_t record_bytes)

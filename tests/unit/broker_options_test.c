@@ -2,14 +2,14 @@
 #include "broker/parse/options.h"
 #include "tests/kit/tap.h"
 
-static int decode(struct options *o, struct err *e, const char *option, const char *value)
+static int decode(struct options *options, struct err *e, const char *option, const char *value)
 {
 	char name[64], text[400];
 	snprintf(name, sizeof(name), "%s", option);
 	snprintf(text, sizeof(text), "%s", value);
 	char *argv[] = {(char[]){"agent6-broker"}, name, text, NULL};
 	*e = ERR_NONE;
-	return options_decode(o, 3, argv, e);
+	return options_decode(options, 3, argv, e);
 }
 
 static void reads(const char *value, const char *text, enum reach reach, bool tls)

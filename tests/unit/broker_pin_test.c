@@ -17,10 +17,10 @@ static struct endpoint endpoint_of(const char *text, bool tls)
 	return p;
 }
 
-static const char *offer(struct pin *p, const struct hello_bytes *h, size_t *passed)
+static const char *offer(struct pin *pin, const struct hello_bytes *bytes, size_t *passed)
 {
-	*passed = pin_take(p, (const char *)h->data, h->len);
-	return p->refused;
+	*passed = pin_take(pin, (const char *)bytes->data, bytes->len);
+	return pin->refused;
 }
 
 static void one(const char *endpoint, const char *name, const char *want)

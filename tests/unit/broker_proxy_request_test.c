@@ -3,16 +3,16 @@
 #include "tests/kit/tap.h"
 
 /* The step that `bytes` come to, with every shorter part of them asking for more. */
-static enum proxy_step decode(struct proxy_request *r, const char *bytes, size_t len)
+static enum proxy_step decode(struct proxy_request *request, const char *bytes, size_t len)
 {
-	struct proxy_request before = *r;
+	struct proxy_request before = *request;
 	for (size_t part = 0; part < len; part++) {
-		*r = before;
-		if (proxy_request_decode(r, bytes, part) != PROXY_MORE || r->bytes)
+		*request = before;
+		if (proxy_request_decode(request, bytes, part) != PROXY_MORE || request->bytes)
 			return diag("%zu of %zu bytes do not ask for more", part, len), PROXY_MORE;
 	}
-	*r = before;
-	return proxy_request_decode(r, bytes, len);
+	*request = before;
+	return proxy_request_decode(request, bytes, len);
 }
 
 static void http(const char *text, enum proxy_step want, const char *target)

@@ -15,10 +15,11 @@ static struct config *operator_config(void)
 	return config_rehearsal(names, 2, API_OPENAI, "http://127.0.0.1:5", "/nonexistent/state");
 }
 
-static int overlay(struct config *c, struct doc *d, const char *text, struct findings *f)
+static int overlay(
+	struct config *config, struct doc *doc, const char *text, struct findings *findings)
 {
-	doc_read_yaml(d, "m.yaml", text, strlen(text), f);
-	return config_overlay(c, d, d->root, f);
+	doc_read_yaml(doc, "m.yaml", text, strlen(text), findings);
+	return config_overlay(config, doc, doc->root, findings);
 }
 
 static void expect_overlay(const char *text, const char *rules)

@@ -52,14 +52,14 @@ static struct confine fresh(const char *profile)
 }
 
 /* NULL: it may start. Valid until the next call. */
-static const char *refusal(const struct confine *c)
+static const char *refusal(const struct confine *confine)
 {
 	static struct buf why;
 	const struct state states[] = {tool, terminal};
 	const struct machine m = {.name = "m", .states = states, .state_count = ARRAY_LEN(states)};
 	buf_done(&why);
 	buf_init(&why, 1 << 16);
-	return confine_refusals(&m, c, &why) ? why.data : NULL;
+	return confine_refusals(&m, confine, &why) ? why.data : NULL;
 }
 
 static void is_refused(const char *why, const char *want, const char *name, size_t row)

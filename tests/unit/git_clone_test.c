@@ -176,7 +176,7 @@ static void environment(void)
 
 static char head[GIT_OID_BYTES];
 
-static void branches(struct git_repo *r, const char *dir)
+static void branches(struct git_repo *git_repo, const char *dir)
 {
 	char tip[GIT_OID_BYTES], below[PATH_MAX];
 	static const char other[] = "0123456789abcdef0123456789abcdef01234567";
@@ -184,23 +184,25 @@ static void branches(struct git_repo *r, const char *dir)
 	put(dir, "deep/er/file", "two\n", 0644);
 	fine(git_make(dir, &as, e));
 	snprintf(below, sizeof(below), "%s/deep/er", dir);
-	fine(git_find(below, r, e));
-	is_str(r->work_tree, dir, "found from below");
-	fine(git_head(r, head, e));
-	fine(git_branch_tip(r, "work", tip, e));
+	fine(git_find(below, git_repo, e));
+	is_str(git_repo->work_tree, dir, "found from below");
+	fine(git_head(git_repo, head, e));
+	fine(git_branch_tip(git_repo, "work", tip, e));
 	is_str(tip, "", "no such branch yet");
-	fine(git_branch_move(r, &(struct git_move){"work", "", head}, e));
-	refused(git_branch_move(r, &(struct git_move){"work", "", head}, e), "update-ref failed");
-	refused(git_branch_move(r, &(struct git_move){"work", other, head}, e), "failed");
-	refused(git_branch_check(r, "main", e), "is checked out in");
-	refused(git_branch_move(r, &(struct git_move){"main", head, head}, e), "is checked out in");
-	ok(!git_unborn(r), "and it has a commit");
-	fine(git_branch_tip(r, "work", tip, e));
+	fine(git_branch_move(git_repo, &(struct git_move){"work", "", head}, e));
+	refused(git_branch_move(git_repo, &(struct git_move){"work", "", head}, e),
+		"update-ref failed");
+	refused(git_branch_move(git_repo, &(struct git_move){"work", other, head}, e), "failed");
+	refused(git_branch_check(git_repo, "main", e), "is checked out in");
+	refused(git_branch_move(git_repo, &(struct git_move){"main", head, head}, e),
+		"is checked out in");
+	ok(!git_unborn(git_repo), "and it has a commit");
+	fine(git_branch_tip(git_repo, "work", tip, e));
 	is_str(tip, head, "the branch is where it was made");
 }
 
 /* A path is a path, and one that begins with a dash is no option. */
-static void dashes(const struct git_repo *r, const char *dir)
+static void dashes(const struct git_repo *git_repo, const char *dir)
 {
 	static const char *const paths[] = {"-s", "*.none"};
 	static const char want[] = "?? -s";
@@ -208,7 +210,7 @@ static void dashes(const struct git_repo *r, const char *dir)
 	buf_init(&out, 4096);
 	put(dir, "-s", "x", 0644);
 	put(dir, "a.none", "x", 0644);
-	fine(git_status(r, paths, ARRAY_LEN(paths), &out, e));
+	fine(git_status(git_repo, paths, ARRAY_LEN(paths), &out, e));
 	is_mem(out.data, out.len, want, sizeof(want), "nor is a pattern one");
 	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	unlinkat(fd, "-s", 0);
@@ -216,12 +218,12 @@ static void dashes(const struct git_repo *r, const char *dir)
 }
 
 /* A tree that came with a .git of somebody else's making leads to no other repository. */
-static void foreign(const struct git_repo *r, const char *dir)
+static void foreign(const struct git_repo *git_repo, const char *dir)
 {
 	char text[2 * PATH_MAX], path[PATH_MAX];
 	struct git_repo found;
 	snprintf(path, sizeof(path), "%s/foreign", tap_scratch());
-	snprintf(text, sizeof(text), "gitdir: %s\n", r->git_dir);
+	snprintf(text, sizeof(text), "gitdir: %s\n", git_repo->git_dir);
 	if (mkdir(path, 0755))
 		bail("cannot make a directory");
 	put(path, ".git", text, 0644);
@@ -229,7 +231,7 @@ static void foreign(const struct git_repo *r, const char *dir)
 	put(dir, ".git/worktrees/x/commondir", "../..\n", 0644);
 	put(dir, ".git/worktrees/x/HEAD", "ref: refs/heads/main\n", 0644);
 	put(dir, ".git/worktrees/x/gitdir", "/nowhere/.git\n", 0644);
-	snprintf(text, sizeof(text), "gitdir: %s/worktrees/x\n", r->git_dir);
+	snprintf(text, sizeof(text), "gitdir: %s/worktrees/x\n", git_repo->git_dir);
 	put(path, ".git", text, 0644);
 	refused(git_find(path, &found, e), "is the linked work tree /nowhere/.git of");
 	snprintf(text, sizeof(text), "%s/.git\n", dir);
@@ -238,19 +240,19 @@ static void foreign(const struct git_repo *r, const char *dir)
 	snprintf(text, sizeof(text), "%s/.git\n", path);
 	put(dir, ".git/worktrees/x/gitdir", text, 0644);
 	fine(git_find(path, &found, e));
-	is_str(found.common_dir, r->git_dir, "a work tree that its repository knows is one");
+	is_str(found.common_dir, git_repo->git_dir, "a work tree that its repository knows is one");
 	git_repo_done(&found);
 	put(dir, ".git/worktrees/x/gitdir", "../../../../foreign/.git\n", 0644);
 	fine(git_find(path, &found, e));
-	is_str(found.common_dir, r->git_dir, "by a relative path, too");
+	is_str(found.common_dir, git_repo->git_dir, "by a relative path, too");
 	git_repo_done(&found);
 	snprintf(path, sizeof(path), "%s/other", tap_scratch());
-	snprintf(text, sizeof(text), "%s\n", r->git_dir);
+	snprintf(text, sizeof(text), "%s\n", git_repo->git_dir);
 	if (mkdir(path, 0755))
 		bail("cannot make a directory");
 	put(path, ".git/commondir", text, 0644);
 	refused(git_find(path, &found, e), "which it is no linked work tree of");
-	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int own = open(git_repo->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (tree_remove(own, "worktrees", NULL))
 		bail("cannot remove a work tree");
 }
@@ -267,12 +269,12 @@ static bool has_no_times(const struct git_repo *clone)
 	return strstr(out.data, "mtime: 0:0\n");
 }
 
-static void commits(const struct git_repo *r, struct git_repo *clone, const char *dir)
+static void commits(const struct git_repo *git_repo, struct git_repo *clone, const char *dir)
 {
 	char tree[GIT_OID_BYTES] = "", oid[GIT_OID_BYTES] = "", tip[GIT_OID_BYTES];
 	size_t left_out;
 	bool differs = true;
-	fine(git_clone_open(r, dir, "work", clone, e));
+	fine(git_clone_open(git_repo, dir, "work", clone, e));
 	fine(git_clone_checkout(clone, head, head, e));
 	ok(!has_no_times(clone), "the index knows the times of what was checked out");
 	fine(git_clone_stage(clone, tree, &left_out, NULL, e));
@@ -292,12 +294,13 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 	fine(git_clone_stage(clone, tree, &left_out, NULL, e));
 	fine(git_clone_commit(clone, &(struct git_commit){tree, head, "m\n", &as}, oid, e));
 	fine(git_clone_advance(clone, oid, e));
-	fine(git_clone_send(clone, r, head, oid, e));
-	fine(git_branch_move(r, &(struct git_move){"work", head, oid}, e));
-	fine(git_branch_tip(r, "work", tip, e));
+	fine(git_clone_send(clone, git_repo, head, oid, e));
+	fine(git_branch_move(git_repo, &(struct git_move){"work", head, oid}, e));
+	fine(git_branch_tip(git_repo, "work", tip, e));
 	is_str(tip, oid, "the commit has arrived");
 	struct err why = ERR_NONE;
-	ok(git_clone_send(clone, r, head, "no-such-commit", &why), "what is no commit is not sent");
+	ok(git_clone_send(clone, git_repo, head, "no-such-commit", &why),
+		"what is no commit is not sent");
 	is(strncmp(why.text, "git pack-objects failed", 23), 0, "%s: not for its size", why.text);
 	fine(git_clone_checkout(clone, head, head, e));
 	AUTO_FD int top = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -305,7 +308,7 @@ static void commits(const struct git_repo *r, struct git_repo *clone, const char
 }
 
 /* A directory that holds anything is made a clone; a repository that lacks objects is none's. */
-static void odd_clones(const struct git_repo *r)
+static void odd_clones(const struct git_repo *git_repo)
 {
 	char path[PATH_MAX], shallow[GIT_OID_BYTES + 1];
 	struct git_repo clone;
@@ -314,17 +317,17 @@ static void odd_clones(const struct git_repo *r)
 	snprintf(path, sizeof(path), "%s/odd", tap_scratch());
 	if (mkdir(path, 0755))
 		bail("cannot make a directory");
-	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int own = open(git_repo->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD int odd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	put(path, ".git", "gitdir: /nowhere\n", 0644);
 	snprintf(shallow, sizeof(shallow), "%s\n", head);
-	put(r->git_dir, "shallow", shallow, 0644);
-	fine(git_clone_open(r, path, "work", &clone, e));
+	put(git_repo->git_dir, "shallow", shallow, 0644);
+	fine(git_clone_open(git_repo, path, "work", &clone, e));
 	ok(!io_read_file(odd, ".git/shallow", 4096, &text, &len, NULL), "where history ends");
 	is_str(text, shallow, "is known in the clone");
 	put(path, ".git/objects/info/commit-graph", "x", 0644);
 	git_repo_done(&clone);
-	fine(git_clone_open(r, path, "work", &clone, e));
+	fine(git_clone_open(git_repo, path, "work", &clone, e));
 	ok(faccessat(odd, ".git/objects/info/commit-graph", F_OK, 0),
 		"what git would look up beside the objects is not kept");
 	if (symlinkat("objects", odd, ".git/linked") || symlinkat(".git", odd, "git"))
@@ -336,38 +339,38 @@ static void odd_clones(const struct git_repo *r)
 	is(git_dir_open(linked, "."), -1, "or to one");
 	git_repo_done(&clone);
 	unlinkat(own, "shallow", 0);
-	put(r->git_dir, "objects/pack/p.promisor", "", 0644);
-	refused(git_explain(r, e), "is a partial clone");
-	put(r->git_dir, "objects/info/alternates", "/elsewhere\n", 0644);
-	refused(git_clone_open(r, path, "work", &clone, e), "borrows objects from another");
+	put(git_repo->git_dir, "objects/pack/p.promisor", "", 0644);
+	refused(git_explain(git_repo, e), "is a partial clone");
+	put(git_repo->git_dir, "objects/info/alternates", "/elsewhere\n", 0644);
+	refused(git_clone_open(git_repo, path, "work", &clone, e), "borrows objects from another");
 	unlinkat(own, "objects/pack/p.promisor", 0);
 	unlinkat(own, "objects/info/alternates", 0);
 }
 
 /* --- what the operator may let run ------------------------------------------------------------ */
 
-static void filters(const struct git_repo *r, struct git_repo *clone)
+static void filters(const struct git_repo *git_repo, struct git_repo *clone)
 {
 	AUTO_FREE char *value = NULL;
 	struct git_identity who = {"", "x@y"};
-	put(r->git_dir, "more",
+	put(git_repo->git_dir, "more",
 		"[filter \"up\"]\n\tclean = tr a-z A-Z\n[filter \"lfs\"]\n\tclean = "
 		"cat\n[user]\n\tname = Op\n\tnamesake = no\n\temail = op@z\n",
 		0644);
-	put(r->git_dir, "config",
+	put(git_repo->git_dir, "config",
 		"[core]\n\trepositoryformatversion = 0\n\tbare = false\n[include]\n\tpath = more\n",
 		0644);
-	value = git_setting(r, "core.hookspath", NULL);
+	value = git_setting(git_repo, "core.hookspath", NULL);
 	is_str(value, NULL, "our own overrides are not the repository's settings");
-	fine(git_identity_find(r, &no_files, &who, e));
+	fine(git_identity_find(git_repo, &no_files, &who, e));
 	is_str(who.name, "Op", "a name out of an included file");
 	is_str(who.email, "x@y", "what was there stays");
 	struct git_identity mine = {"Mine", ""};
-	fine(git_identity_find(r, &no_files, &mine, e));
+	fine(git_identity_find(git_repo, &no_files, &mine, e));
 	is_str(mine.name, "Mine", "be it the name");
 	is_str(mine.email, "op@z", "while the address is looked up");
 	ok(!git_filter_runs(clone, "up"), "no filter runs unasked");
-	fine(git_filters_allow(r, &no_files, clone, e));
+	fine(git_filters_allow(git_repo, &no_files, clone, e));
 	ok(git_filter_runs(clone, "up") && !git_filter_runs(clone, "u"), "asked, its own does");
 	ok(!git_filter_runs(clone, "lfs"), "git-lfs does not");
 	char first[PATH_MAX], second[PATH_MAX];
@@ -375,56 +378,58 @@ static void filters(const struct git_repo *r, struct git_repo *clone)
 	const struct git_files both = {files, ARRAY_LEN(files)};
 	const struct buf none = {0};
 	struct git_repo other = {0};
-	snprintf(first, sizeof(first), "%s/first", r->git_dir);
-	snprintf(second, sizeof(second), "%s/second", r->git_dir);
-	put(r->git_dir, "first", "[filter \"two\"]\n\tclean = first\n", 0644);
-	put(r->git_dir, "second", "[filter \"two\"]\n\tclean = second\n", 0644);
-	fine(git_filters_allow(r, &both, &other, e));
+	snprintf(first, sizeof(first), "%s/first", git_repo->git_dir);
+	snprintf(second, sizeof(second), "%s/second", git_repo->git_dir);
+	put(git_repo->git_dir, "first", "[filter \"two\"]\n\tclean = first\n", 0644);
+	put(git_repo->git_dir, "second", "[filter \"two\"]\n\tclean = second\n", 0644);
+	fine(git_filters_allow(git_repo, &both, &other, e));
 	json_auto_t *env = environment_new(&none, &other.filters, NULL, NULL);
 	is_str(setting(env, "filter.two.clean"), "first", "of two files the first counts more");
 	git_repo_done(&other);
 }
 
 /* A hook that is a link is the file that it leads to, where that is the repository's own. */
-static void links(const struct git_repo *r, const struct git_repo *clone, struct buf *message)
+static void links(
+	const struct git_repo *git_repo, const struct git_repo *clone, struct buf *message)
 {
 	char beside[PATH_MAX];
-	AUTO_FD int own = open(r->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	snprintf(beside, sizeof(beside), "%s.beside", r->work_tree);
+	AUTO_FD int own = open(git_repo->git_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(beside, sizeof(beside), "%s.beside", git_repo->work_tree);
 	if (mkdir(beside, 0755))
 		bail("cannot make a directory");
 	put(beside, "hook", "#!/bin/sh\n", 0755);
-	put(r->work_tree, "hook", "#!/bin/sh\necho from the tree >&2\nexit 1\n", 0755);
+	put(git_repo->work_tree, "hook", "#!/bin/sh\necho from the tree >&2\nexit 1\n", 0755);
 	unlinkat(own, "hooks/commit-msg", 0);
 	unlinkat(own, "hooks/pre-commit", 0);
 	if (symlinkat("../../hook", own, "hooks/pre-commit"))
 		bail("cannot make a link");
-	refused(git_hooks_run(r, clone, &as, message, e), "pre-commit failed: from the tree");
-	put(r->work_tree, "hook", "#!/bin/sh\nexit 1\n", 0644);
-	fine(git_hooks_run(r, clone, &as, message, e));
+	refused(git_hooks_run(git_repo, clone, &as, message, e),
+		"pre-commit failed: from the tree");
+	put(git_repo->work_tree, "hook", "#!/bin/sh\nexit 1\n", 0644);
+	fine(git_hooks_run(git_repo, clone, &as, message, e));
 	unlinkat(own, "hooks/pre-commit", 0);
 	if (symlinkat("../../../tree.beside/hook", own, "hooks/pre-commit"))
 		bail("cannot make a link");
-	refused(git_hooks_run(r, clone, &as, message, e), "outside of the repository");
+	refused(git_hooks_run(git_repo, clone, &as, message, e), "outside of the repository");
 	unlinkat(own, "hooks/pre-commit", 0);
-	put(r->git_dir, "config", "[core]\n\thooksPath = .\n", 0644);
-	refused(git_hooks_run(r, clone, &as, message, e), "is no directory inside of");
-	put(r->git_dir, "config", "[core]\n\thooksPath = ../tree.beside\n", 0644);
-	refused(git_hooks_run(r, clone, &as, message, e), "is no directory inside of");
-	put(r->git_dir, "config", "[core]\n", 0644);
+	put(git_repo->git_dir, "config", "[core]\n\thooksPath = .\n", 0644);
+	refused(git_hooks_run(git_repo, clone, &as, message, e), "is no directory inside of");
+	put(git_repo->git_dir, "config", "[core]\n\thooksPath = ../tree.beside\n", 0644);
+	refused(git_hooks_run(git_repo, clone, &as, message, e), "is no directory inside of");
+	put(git_repo->git_dir, "config", "[core]\n", 0644);
 }
 
 /* Only a call that sees the work tree sees what is included out of it. */
-static void learns(const struct git_repo *r)
+static void learns(const struct git_repo *git_repo)
 {
 	static const char key[] = "filter.poison.clean";
 	char oid[GIT_OID_BYTES];
 	struct git_repo own;
 	AUTO_BUF out;
 	buf_init(&out, 4096);
-	put(r->work_tree, "inc", "[filter \"poison\"]\n\tclean = touch made\n", 0644);
-	put(r->git_dir, "config", "[core]\n[include]\n\tpath = ../inc\n", 0644);
-	fine(git_find(r->work_tree, &own, e));
+	put(git_repo->work_tree, "inc", "[filter \"poison\"]\n\tclean = touch made\n", 0644);
+	put(git_repo->git_dir, "config", "[core]\n[include]\n\tpath = ../inc\n", 0644);
+	fine(git_find(git_repo->work_tree, &own, e));
 	fine(git_learn(&own, e));
 	fine(git_head(&own, oid, e));
 	fine(git_tracked(&own, NULL, 0, &out, e));
@@ -437,31 +442,32 @@ static void learns(const struct git_repo *r)
 	git_repo_done(&own);
 }
 
-static void hooks(const struct git_repo *r, const struct git_repo *clone)
+static void hooks(const struct git_repo *git_repo, const struct git_repo *clone)
 {
 	AUTO_BUF message;
 	char path[PATH_MAX];
 	struct stat st;
 	buf_init(&message, 4096);
 	buf_adds(&message, "subject\n");
-	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\nexit 1\n", 0644);
-	fine(git_hooks_run(r, clone, &as, &message, e));
+	put(git_repo->git_dir, "hooks/pre-commit", "#!/bin/sh\nexit 1\n", 0644);
+	fine(git_hooks_run(git_repo, clone, &as, &message, e));
 	is_str(message.data, "subject\n", "what cannot be executed is no hook");
-	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 125\n", 0755);
-	refused(git_hooks_run(r, clone, &as, &message, e), "the hook pre-commit failed: no");
-	put(r->git_dir, "hooks/pre-commit", "#!/bin/sh\ntouch made; test $(id -u) != 0\n", 0755);
-	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\necho more >>\"$1\"\n", 0755);
-	fine(git_hooks_run(r, clone, &as, &message, e));
+	put(git_repo->git_dir, "hooks/pre-commit", "#!/bin/sh\necho no >&2\nexit 125\n", 0755);
+	refused(git_hooks_run(git_repo, clone, &as, &message, e), "the hook pre-commit failed: no");
+	put(git_repo->git_dir, "hooks/pre-commit", "#!/bin/sh\ntouch made; test $(id -u) != 0\n",
+		0755);
+	put(git_repo->git_dir, "hooks/commit-msg", "#!/bin/sh\necho more >>\"$1\"\n", 0755);
+	fine(git_hooks_run(git_repo, clone, &as, &message, e));
 	is_str(message.data, "subject\nmore\n", "the message is the hook's");
 	snprintf(path, sizeof(path), "%s/made", clone->work_tree);
 	ok(!stat(path, &st), "it works in the clone");
 	snprintf(path, sizeof(path), "%s/agent6-hooks", clone->git_dir);
 	ok(stat(path, &st), "and its copy is gone");
-	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\n: >\"$1\"\n", 0755);
-	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
-	put(r->git_dir, "hooks/commit-msg", "#!/bin/sh\nprintf 'a\\0b' >\"$1\"\n", 0755);
-	refused(git_hooks_run(r, clone, &as, &message, e), "no message");
-	links(r, clone, &message);
+	put(git_repo->git_dir, "hooks/commit-msg", "#!/bin/sh\n: >\"$1\"\n", 0755);
+	refused(git_hooks_run(git_repo, clone, &as, &message, e), "no message");
+	put(git_repo->git_dir, "hooks/commit-msg", "#!/bin/sh\nprintf 'a\\0b' >\"$1\"\n", 0755);
+	refused(git_hooks_run(git_repo, clone, &as, &message, e), "no message");
+	links(git_repo, clone, &message);
 }
 
 /* --- the jail --------------------------------------------------------------------------------- */
@@ -489,16 +495,16 @@ static void stand_in(const char *dir, const char *jail)
 	put(dir, "agent6-jail", text, 0755);
 }
 
-static void jails(const struct git_repo *r)
+static void jails(const struct git_repo *git_repo)
 {
 	static const char words[] = "could not be set up, at namespaces: no room: Resource";
 	const char *dir = getenv("GIT_CLONE_TEST");
 	char jail[PATH_MAX], oid[GIT_OID_BYTES];
 	AUTO_FREE char *log = NULL;
 	size_t len;
-	struct git_repo strict = *r, learnt;
+	struct git_repo strict = *git_repo, learnt;
 	strict.profile = "strict";
-	fine(git_find(r->work_tree, &learnt, e));
+	fine(git_find(git_repo->work_tree, &learnt, e));
 	AUTO_FD int fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(jail, sizeof(jail), "%s/agent6-jail", getenv("AGENT6_BIN"));
 	stand_in(dir, jail);
@@ -507,19 +513,20 @@ static void jails(const struct git_repo *r)
 		"\"error\":\"no room: Resource temporarily unavailable\"}\n",
 		0644);
 	put(dir, "agent6-jail.left", "2\n", 0644);
-	fine(git_head(r, oid, e));
+	fine(git_head(git_repo, oid, e));
 	is_str(oid, head, "a jail that cannot be set up for a moment is tried again");
 	put(dir, "agent6-jail.left", "1000\n", 0644);
-	refused(git_head(r, oid, e), words);
-	ok(!git_unborn(r), "what could not be asked is not unborn");
+	refused(git_head(git_repo, oid, e), words);
+	ok(!git_unborn(git_repo), "what could not be asked is not unborn");
 	refused(git_head(&strict, oid, e), words);
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	put(dir, "agent6-jail.says",
 		"{\"exit\":125,\"stage\":\"wait\",\"error\":\"the child is gone\"}\n", 0644);
-	refused(git_head(r, oid, e), "git was lost: the child is gone");
+	refused(git_head(git_repo, oid, e), "git was lost: the child is gone");
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	put(dir, "agent6-jail.says", "{\"exit\":null,\"signal\":9,\"timed_out\":true}\n", 0644);
-	refused(git_head(r, oid, e), "git config did not end within 120 seconds; try again when");
+	refused(git_head(git_repo, oid, e),
+		"git config did not end within 120 seconds; try again when");
 	put(dir, "agent6-jail.left", "1\n", 0644);
 	fine(git_learn(&learnt, e));
 	refused(git_head(&learnt, oid, e), "git config did not end within 120 seconds");

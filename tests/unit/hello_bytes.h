@@ -26,64 +26,64 @@ static inline void put_bytes(struct hello_bytes *h, const void *bytes, size_t le
 
 /* An extension with `len` bytes of content. */
 static inline void put_extension(
-	struct hello_bytes *h, size_t type, const void *content, size_t len)
+	struct hello_bytes *bytes, size_t type, const void *content, size_t len)
 {
-	put(h, type, 2);
-	put(h, len, 2);
-	put_bytes(h, content, len);
+	put(bytes, type, 2);
+	put(bytes, len, 2);
+	put_bytes(bytes, content, len);
 }
 
 /* server_name with `count` names. */
-static inline void put_names(struct hello_bytes *h, const char *const *names, size_t count)
+static inline void put_names(struct hello_bytes *bytes, const char *const *names, size_t count)
 {
 	size_t total = 0;
 	for (size_t i = 0; i < count; i++)
 		total += 3 + strlen(names[i]);
-	put(h, 0, 2);
-	put(h, total + 2, 2);
-	put(h, total, 2);
+	put(bytes, 0, 2);
+	put(bytes, total + 2, 2);
+	put(bytes, total, 2);
 	for (size_t i = 0; i < count; i++) {
-		put(h, 0, 1);
-		put(h, strlen(names[i]), 2);
-		put_bytes(h, names[i], strlen(names[i]));
+		put(bytes, 0, 1);
+		put(bytes, strlen(names[i]), 2);
+		put_bytes(bytes, names[i], strlen(names[i]));
 	}
 }
 
-static inline void put_name(struct hello_bytes *h, const char *name)
+static inline void put_name(struct hello_bytes *bytes, const char *name)
 {
-	put_names(h, &name, 1);
+	put_names(bytes, &name, 1);
 }
 
 /* The handshake message around `extensions`. */
-static inline void put_message(struct hello_bytes *h, const struct hello_bytes *extensions)
+static inline void put_message(struct hello_bytes *bytes, const struct hello_bytes *extensions)
 {
 	size_t body = 2 + 32 + 1 + 32 + 2 + 4 + 2 + 2 + extensions->len;
-	put(h, 1, 1);
-	put(h, body, 3);
-	put(h, 0x0303, 2);
+	put(bytes, 1, 1);
+	put(bytes, body, 3);
+	put(bytes, 0x0303, 2);
 	for (unsigned i = 0; i < 32; i++)
-		put(h, i, 1);
-	put(h, 32, 1);
+		put(bytes, i, 1);
+	put(bytes, 32, 1);
 	for (unsigned i = 0; i < 32; i++)
-		put(h, i, 1);
-	put(h, 4, 2);
-	put(h, 0x8a8a, 2); /* a GREASE cipher */
-	put(h, 0x1301, 2);
-	put(h, 0x0100, 2);
-	put(h, extensions->len, 2);
-	put_bytes(h, extensions->data, extensions->len);
+		put(bytes, i, 1);
+	put(bytes, 4, 2);
+	put(bytes, 0x8a8a, 2); /* a GREASE cipher */
+	put(bytes, 0x1301, 2);
+	put(bytes, 0x0100, 2);
+	put(bytes, extensions->len, 2);
+	put_bytes(bytes, extensions->data, extensions->len);
 }
 
 /* `message` in records of at most `record_bytes` each. */
 static inline void put_records(
-	struct hello_bytes *h, const struct hello_bytes *message, size_t record_bytes)
+	struct hello_bytes *bytes, const struct hello_bytes *message, size_t record_bytes)
 {
 	for (size_t at = 0; at < message->len; at += record_bytes) {
 		size_t here = message->len - at < record_bytes ? message->len - at : record_bytes;
-		put(h, 22, 1);
-		put(h, 0x0301, 2);
-		put(h, here, 2);
-		put_bytes(h, message->data + at, here);
+		put(bytes, 22, 1);
+		put(bytes, 0x0301, 2);
+		put(bytes, here, 2);
+		put_bytes(bytes, message->data + at, here);
 	}
 }
 

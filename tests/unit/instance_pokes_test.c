@@ -1,5 +1,5 @@
 /* The queue of pokes as files: what is a poke, what is none, and what only cannot be read now. */
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "instance/pokes.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
@@ -44,81 +44,84 @@ struct dirent *readdir(DIR *dir)
 static char name[POSITION_NAME_BYTES], bad[POSITION_NAME_BYTES];
 static struct err e;
 
-static int first(const struct instance *i)
+static int first(const struct instance *instance)
 {
 	json_t *payload = NULL;
 	e = ERR_NONE;
-	int found = pokes_first(i, name, &payload, bad, &e);
+	int found = pokes_first(instance, name, &payload, bad, &e);
 	json_decref(payload);
 	return found;
 }
 
-static void set_aside(const struct instance *i)
+static void set_aside(const struct instance *instance)
 {
-	tree_file(i->path, "pokes/" FIRST, "{\"mess", 0600);
-	tree_file(i->path, "pokes/" SECOND, "{\"message\":\"x\"}", 0600);
-	is(first(i), 1, "behind what is no poke comes one");
+	tree_file(instance->path, "pokes/" FIRST, "{\"mess", 0600);
+	tree_file(instance->path, "pokes/" SECOND, "{\"message\":\"x\"}", 0600);
+	is(first(instance), 1, "behind what is no poke comes one");
 	is_str(name, SECOND, "which is named");
 	is_str(bad, FIRST, "as is the other");
-	ok(!faccessat(i->dir_fd, "pokes/" FIRST ".bad", F_OK, 0), "which is kept under its name");
-	tree_link(i->path, "pokes/" FIRST, "nowhere");
-	is(first(i), 1, "nor is a link that leads nowhere");
+	ok(!faccessat(instance->dir_fd, "pokes/" FIRST ".bad", F_OK, 0),
+		"which is kept under its name");
+	tree_link(instance->path, "pokes/" FIRST, "nowhere");
+	is(first(instance), 1, "nor is a link that leads nowhere");
 	is_str(bad, FIRST, "and named");
-	tree_link(i->path, "pokes/" FIRST, FIRST);
-	is(first(i), 1, "nor one that leads to itself");
-	is(mkdirat(i->dir_fd, "pokes/" FORMER, 0700), 0, "a directory of that name");
-	is(first(i), 1, "is none");
+	tree_link(instance->path, "pokes/" FIRST, FIRST);
+	is(first(instance), 1, "nor one that leads to itself");
+	is(mkdirat(instance->dir_fd, "pokes/" FORMER, 0700), 0, "a directory of that name");
+	is(first(instance), 1, "is none");
 	is_str(bad, FORMER, "and set aside");
-	is(unlinkat(i->dir_fd, "pokes/" FORMER ".bad", AT_REMOVEDIR), 0, "as it is");
-	is(mknodat(i->dir_fd, "pokes/" FORMER, S_IFSOCK | 0600, 0), 0, "a socket");
-	is(first(i), 1, "is none");
+	is(unlinkat(instance->dir_fd, "pokes/" FORMER ".bad", AT_REMOVEDIR), 0, "as it is");
+	is(mknodat(instance->dir_fd, "pokes/" FORMER, S_IFSOCK | 0600, 0), 0, "a socket");
+	is(first(instance), 1, "is none");
 	is_str(bad, FORMER, "and set aside");
 }
 
 /* A disk that fails, or a host that is short of something, makes no poke a bad one. */
-static void unread(const struct instance *i)
+static void unread(const struct instance *instance)
 {
 	refusal = EIO;
-	is(first(i), -1, "a poke that cannot be read is an error");
+	is(first(instance), -1, "a poke that cannot be read is an error");
 	has_str(e.text, SECOND, "which names it");
 	refusal = 0;
-	is(first(i), 1, "and it is still there");
+	is(first(instance), 1, "and it is still there");
 	is_str(name, SECOND, "as it was");
 	is_str(bad, "", "and none was set aside");
-	tree_file(i->path, "pokes/" FORMER, "{}", 0600);
+	tree_file(instance->path, "pokes/" FORMER, "{}", 0600);
 	refusal = EACCES;
-	first(i);
+	first(instance);
 	refusal = 0;
-	ok(!faccessat(i->dir_fd, "pokes/" FORMER ".bad", F_OK, 0), "what nobody may read is");
-	tree_file(i->path, "pokes/" SECOND, "{\"message\":\"x\"}", 0600);
+	ok(!faccessat(instance->dir_fd, "pokes/" FORMER ".bad", F_OK, 0),
+		"what nobody may read is");
+	tree_file(instance->path, "pokes/" SECOND, "{\"message\":\"x\"}", 0600);
 }
 
-static void listed(const struct instance *i)
+static void listed(const struct instance *instance)
 {
 	cut_short = true;
-	is(first(i), -1, "a listing that breaks off is no empty queue");
+	is(first(instance), -1, "a listing that breaks off is no empty queue");
 	has_str(e.text, "cannot list", "which is said");
 	cut_short = false;
-	tree_file(i->path, "pokes/" FIRST, "{\"mess", 0600);
+	tree_file(instance->path, "pokes/" FIRST, "{\"mess", 0600);
 	taken = true;
-	is(first(i), 1, "what somebody takes away meanwhile is none, and no error");
+	is(first(instance), 1, "what somebody takes away meanwhile is none, and no error");
 	is_str(name, SECOND, "and the next one comes");
 	taken = false;
 }
 
 /* A journal says which one is to go, and may have come from elsewhere. */
-static void removed(const struct instance *i)
+static void removed(const struct instance *instance)
 {
-	tree_file(i->path, "kept", "x", 0600);
-	is(pokes_remove(i, "../kept", &e), 0, "what is no poke's name is of none");
-	ok(!faccessat(i->dir_fd, "kept", F_OK, 0), "and nothing is removed for it");
-	mkdirat(i->dir_fd, "pokes/00000000000000000001-", 0700);
-	tree_file(i->path, "pokes/00000000000000000001-/1234567.json", "x", 0600);
-	is(pokes_remove(i, "00000000000000000001-/1234567.json", &e), 0, "nor is one with a slash");
-	ok(!faccessat(i->dir_fd, "pokes/00000000000000000001-/1234567.json", F_OK, 0),
+	tree_file(instance->path, "kept", "x", 0600);
+	is(pokes_remove(instance, "../kept", &e), 0, "what is no poke's name is of none");
+	ok(!faccessat(instance->dir_fd, "kept", F_OK, 0), "and nothing is removed for it");
+	mkdirat(instance->dir_fd, "pokes/00000000000000000001-", 0700);
+	tree_file(instance->path, "pokes/00000000000000000001-/1234567.json", "x", 0600);
+	is(pokes_remove(instance, "00000000000000000001-/1234567.json", &e), 0,
+		"nor is one with a slash");
+	ok(!faccessat(instance->dir_fd, "pokes/00000000000000000001-/1234567.json", F_OK, 0),
 		"nothing is removed for that either");
-	is(pokes_remove(i, SECOND, &e), 0, "a poke");
-	ok(faccessat(i->dir_fd, "pokes/" SECOND, F_OK, 0), "is removed");
+	is(pokes_remove(instance, SECOND, &e), 0, "a poke");
+	ok(faccessat(instance->dir_fd, "pokes/" SECOND, F_OK, 0), "is removed");
 }
 
 int main(void)

@@ -24,7 +24,7 @@ static const char *const yaml =
 static struct fixture f;
 static int seq;
 
-static int try(struct position *p, const char *fields, const char *fact, struct err *e)
+static int try(struct position *position, const char *fields, const char *fact, struct err *e)
 {
 	json_auto_t *event = json_loads(fields, 0, NULL);
 	if (!event)
@@ -33,25 +33,25 @@ static int try(struct position *p, const char *fields, const char *fact, struct 
 	json_object_set_new(event, "ts", json_string("2026-11-21T00:00:00Z"));
 	if (fact)
 		json_object_set_new(event, "fact", json_loads(fact, 0, NULL));
-	return position_apply(p, event, e);
+	return position_apply(position, event, e);
 }
 
-static void apply(struct position *p, const char *fields, const char *fact)
+static void apply(struct position *position, const char *fields, const char *fact)
 {
 	struct err e = ERR_NONE;
-	if (try(p, fields, fact, &e))
+	if (try(position, fields, fact, &e))
 		bail("%s", e.text);
 }
 
 /* {"label":L,"goto":G,"state":S} */
-static void step(struct position *p, const char *fields, const char *fact)
+static void step(struct position *position, const char *fields, const char *fact)
 {
 	seq++;
 	json_auto_t *event = json_loads(fields, 0, NULL);
 	json_object_set_new(event, "t", json_string("step"));
-	json_object_set_new(event, "attempt", json_integer(p->attempt));
+	json_object_set_new(event, "attempt", json_integer(position->attempt));
 	AUTO_FREE char *text = json_dumps(event, 0);
-	apply(p, text, fact);
+	apply(position, text, fact);
 }
 
 #define WORKED                                                                                     \
@@ -71,28 +71,29 @@ static void step(struct position *p, const char *fields, const char *fact)
 #define SOON               "2026-11-21T00:00:00Z"
 
 /* A run that has come to `state`; the next line is one about it. */
-static void begin_at(struct position *p, const char *state)
+static void begin_at(struct position *position, const char *state)
 {
-	position_init(p, f.m);
+	position_init(position, f.m);
 	seq = 0;
-	apply(p, BEGIN("m"), NULL);
-	p->state = machine_state(f.m, state);
+	apply(position, BEGIN("m"), NULL);
+	position->state = machine_state(f.m, state);
 	seq = 1;
 }
 
 /* The failure, also by way of a snapshot, is `want`. */
-static void failed(struct position *p, const char *want, const char *name)
+static void failed(struct position *position, const char *want, const char *name)
 {
 	struct position again;
 	struct err e = ERR_NONE;
 	AUTO_FREE char *text =
-		p->failure ? json_dumps(p->failure, JSON_SORT_KEYS | JSON_COMPACT) : NULL;
+		position->failure ? json_dumps(position->failure, JSON_SORT_KEYS | JSON_COMPACT)
+				  : NULL;
 	is_str(text, want, "%s", name);
-	json_auto_t *snapshot = position_encode(p);
+	json_auto_t *snapshot = position_encode(position);
 	if (!ok(!position_decode(f.m, snapshot, &again, &e), "%s: a snapshot keeps it", name))
 		return;
-	ok(p->failure ? json_equal(p->failure, again.failure) : !again.failure, "%s: as it is",
-		name);
+	ok(position->failure ? json_equal(position->failure, again.failure) : !again.failure,
+		"%s: as it is", name);
 	position_done(&again);
 }
 
@@ -224,16 +225,16 @@ static void test_entered(void)
 	position_done(&p);
 }
 
-static int end_with(struct position *p, json_int_t transitions, struct err *e)
+static int end_with(struct position *position, json_int_t transitions, struct err *e)
 {
 	char digest[POSITION_DIGEST_BYTES];
-	struct totals told = p->totals;
+	struct totals told = position->totals;
 	told.transitions += transitions;
-	position_blackboard_digest(p, digest);
+	position_blackboard_digest(position, digest);
 	json_auto_t *event = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o}", "t", "end",
 		"ts", SOON, "seq", seq, "state", "done", "cause", "terminal", "status", "ok",
 		"reason", "done", "blackboard", digest, "totals", totals_encode(&told));
-	return position_apply(p, event, e);
+	return position_apply(position, event, e);
 }
 
 static void test_end(void)
@@ -288,14 +289,14 @@ static void test_armed(void)
 }
 
 /* Twice `spent`, in a state that spends. */
-static int spend_twice(struct position *p, const char *spent)
+static int spend_twice(struct position *position, const char *spent)
 {
 	AUTO_FREE char *line = NULL;
 	struct err e = ERR_NONE;
 	if (asprintf(&line, "{\"t\":\"spend\",\"state\":\"ask\",\"attempt\":1,%s}", spent) < 0)
 		bail("out of memory");
-	begin_at(p, "ask");
-	return try(p, line, NULL, &e) || try(p, line, NULL, &e) ? -1 : 0;
+	begin_at(position, "ask");
+	return try(position, line, NULL, &e) || try(position, line, NULL, &e) ? -1 : 0;
 }
 
 static void test_books(void)

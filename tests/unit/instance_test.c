@@ -39,21 +39,22 @@ static void test_lock(void)
 		"ids are plain names");
 }
 
-/* Whether a process has the lock file of `i` open. */
-static bool has_lock_open(pid_t pid, const struct instance *i)
+/* Whether a process has the lock file of `instance` open. */
+static bool has_lock_open(pid_t pid, const struct instance *instance)
 {
 	char dir[64], link[PATH_MAX + 64], target[PATH_MAX] = "", wanted[PATH_MAX];
 	bool found = false;
 	const struct dirent *entry;
 	snprintf(dir, sizeof(dir), "/proc/%d/fd", (int)pid);
-	snprintf(wanted, sizeof(wanted), "%s/lock", i->path);
+	snprintf(wanted, sizeof(wanted), "%s/lock", instance->path);
 	DIR *all = opendir(dir);
 	while (all && !found && (entry = readdir(all))) {
 		snprintf(link, sizeof(link), "%s/%s", dir, entry->d_name);
 		ssize_t n = readlink(link, target, sizeof(target) - 1);
 		target[n > 0 ? n : 0] = '\0';
 		/* The one it was born with is of the same file. */
-		found = !strcmp(target, wanted) && strtol(entry->d_name, NULL, 10) != i->lock_fd;
+		found = !strcmp(target, wanted) &&
+			strtol(entry->d_name, NULL, 10) != instance->lock_fd;
 	}
 	if (all)
 		closedir(all);
@@ -73,14 +74,14 @@ static int lock_named(const char *id)
 }
 
 /* Has the lock file name process `pid`, with `more` behind what it says of where that one is. */
-static void rename_holder(const struct instance *i, pid_t pid, const char *more)
+static void rename_holder(const struct instance *instance, pid_t pid, const char *more)
 {
 	char was[256] = "", text[512];
-	ok(pread(i->lock_fd, was, sizeof(was) - 1, 0) > 0, "the holder has written itself");
+	ok(pread(instance->lock_fd, was, sizeof(was) - 1, 0) > 0, "the holder has written itself");
 	int n = snprintf(text, sizeof(text), "%d%.*s%s\n", (int)pid,
 		(int)strcspn(strchr(was, ' '), "\n"), strchr(was, ' '), more);
-	is(ftruncate(i->lock_fd, 0), 0, "its name is taken off");
-	is(pwrite(i->lock_fd, text, (size_t)n, 0), n, "and another's written");
+	is(ftruncate(instance->lock_fd, 0), 0, "its name is taken off");
+	is(pwrite(instance->lock_fd, text, (size_t)n, 0), n, "and another's written");
 }
 
 /* A container may have its host's name, and has processes of which the host has no numbers. */

@@ -162,11 +162,11 @@ static void test_refusals(void)
 	policy_done(&p);
 }
 
-static const struct place *find(const struct layout *l, const char *path)
+static const struct place *find(const struct layout *layout, const char *path)
 {
-	for (size_t i = 0; i < l->count; i++)
-		if (!strcmp(l->place[i].path, path))
-			return &l->place[i];
+	for (size_t i = 0; i < layout->count; i++)
+		if (!strcmp(layout->place[i].path, path))
+			return &layout->place[i];
 	return NULL;
 }
 
@@ -176,27 +176,28 @@ static char *in(const char *dir, const char *rest)
 	return asprintf(&path, "%s%s", dir, rest) < 0 ? NULL : path;
 }
 
-static const struct place *deepest_above(const struct layout *l, const char *path)
+static const struct place *deepest_above(const struct layout *layout, const char *path)
 {
 	const struct place *found = NULL;
-	for (size_t i = 0; i < l->count; i++)
-		if (l->place[i].kind != PLACE_PIN && path_is_below(path, l->place[i].path) &&
-			(!found || strlen(l->place[i].path) > strlen(found->path)))
-			found = &l->place[i];
+	for (size_t i = 0; i < layout->count; i++)
+		if (layout->place[i].kind != PLACE_PIN &&
+			path_is_below(path, layout->place[i].path) &&
+			(!found || strlen(layout->place[i].path) > strlen(found->path)))
+			found = &layout->place[i];
 	return found;
 }
 
-static void decode_layout(
-	const char *ws, const char *more, struct policy *p, struct layout *l, struct err *e)
+static void decode_layout(const char *ws, const char *more, struct policy *policy,
+	struct layout *layout, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	if (asprintf(&text,
 		    "{\"version\":1,\"profile\":\"strict\",\"argv\":[\"true\"],\"cwd\":\"%s\","
 		    "\"workspace\":{\"path\":\"%s\",\"access\":\"write\"},\"timeout_secs\":9%s}",
 		    ws, ws, more) < 0 ||
-		policy_decode(text, strlen(text), p, e))
+		policy_decode(text, strlen(text), policy, e))
 		bail("%s", e->text);
-	layout_init(l, p, true, e);
+	layout_init(layout, policy, true, e);
 }
 
 static void test_layout(void)

@@ -28,11 +28,11 @@ static const struct machine {
 static const struct machine *on; /* the one under test */
 
 /* Classic BPF as seccomp runs it; -1 for anything the kernel would refuse to load. */
-static int64_t simulate(const struct sock_fprog *p, const struct seccomp_data *data)
+static int64_t simulate(const struct sock_fprog *fprog, const struct seccomp_data *data)
 {
 	uint32_t a = 0;
-	for (size_t at = 0, steps = 0; at < p->len && steps < p->len; at++, steps++) {
-		const struct sock_filter *i = &p->filter[at];
+	for (size_t at = 0, steps = 0; at < fprog->len && steps < fprog->len; at++, steps++) {
+		const struct sock_filter *i = &fprog->filter[at];
 		switch (i->code) {
 		case BPF_LD | BPF_W | BPF_ABS:
 			if (i->k % 4 || i->k + 4 > sizeof(*data))
@@ -81,45 +81,45 @@ struct reading {
 	int rule_nr[RULES_MAX]; /* the number of each rule's name; -1: none here */
 };
 
-static void note(struct reading *r, const char *name, int since, enum answer answer)
+static void note(struct reading *reading, const char *name, int since, enum answer answer)
 {
 	int nr = seccomp_syscall_resolve_name_arch(on->number, name);
 	if (nr < 0)
 		nr = since;
 	if (nr <= 0 && strcmp(name, "read") != 0 && strcmp(name, "io_setup") != 0)
 		return;
-	r->answer[nr] = answer;
-	r->name[nr] = name;
+	reading->answer[nr] = answer;
+	reading->name[nr] = name;
 }
 
-static int number_of(const struct reading *r, const char *name)
+static int number_of(const struct reading *reading, const char *name)
 {
 	for (int nr = 0; nr < NUMBERS; nr++)
-		if (r->name[nr] && !strcmp(r->name[nr], name))
+		if (reading->name[nr] && !strcmp(reading->name[nr], name))
 			return nr;
 	return -1;
 }
 
-static void note_rules(struct reading *r, const struct arg_rule *list, size_t count)
+static void note_rules(struct reading *reading, const struct arg_rule *list, size_t count)
 {
-	r->rules = list;
-	r->rule_count = count;
+	reading->rules = list;
+	reading->rule_count = count;
 	for (size_t i = 0; i < count; i++)
-		note(r, list[i].name, 0, ANSWER_ALLOW);
-#define SINCE(call, nr) note(r, #call, nr, ANSWER_ALLOW);
+		note(reading, list[i].name, 0, ANSWER_ALLOW);
+#define SINCE(call, nr) note(reading, #call, nr, ANSWER_ALLOW);
 	if (list == rules) {
 		SECCOMP_RULED_SINCE(SINCE)
 	}
 	if (count > RULES_MAX)
 		bail("more than %d rules", RULES_MAX);
 	for (size_t i = 0; i < count; i++)
-		r->rule_nr[i] = number_of(r, list[i].name);
+		reading->rule_nr[i] = number_of(reading, list[i].name);
 }
 
 /* The half of an argument that a test looks at. */
-static uint32_t half_of(const uint64_t args[ARGS], const struct arg_test *t)
+static uint32_t half_of(const uint64_t args[ARGS], const struct arg_test *arg_test)
 {
-	return (uint32_t)(args[t->arg % UPPER(0)] >> (t->arg >= UPPER(0) ? 32 : 0));
+	return (uint32_t)(args[arg_test->arg % UPPER(0)] >> (arg_test->arg >= UPPER(0) ? 32 : 0));
 }
 
 static bool holds(const struct arg_rule *rule, const uint64_t args[ARGS])
@@ -133,14 +133,14 @@ static bool holds(const struct arg_rule *rule, const uint64_t args[ARGS])
 	return true;
 }
 
-static uint32_t expected(const struct reading *r, int nr, const uint64_t args[ARGS])
+static uint32_t expected(const struct reading *reading, int nr, const uint64_t args[ARGS])
 {
 	if (nr >= NUMBERS)
-		return value_of(r->answer[NUMBERS - 1]);
-	for (size_t i = 0; i < r->rule_count; i++)
-		if (r->rule_nr[i] == nr && holds(&r->rules[i], args))
-			return value_of(r->rules[i].answer);
-	return value_of(r->answer[nr]);
+		return value_of(reading->answer[NUMBERS - 1]);
+	for (size_t i = 0; i < reading->rule_count; i++)
+		if (reading->rule_nr[i] == nr && holds(&reading->rules[i], args))
+			return value_of(reading->rules[i].answer);
+	return value_of(reading->answer[nr]);
 }
 
 static uint64_t next_random(uint64_t *state)
@@ -158,11 +158,11 @@ struct stack {
 	size_t count;
 };
 
-static uint32_t expected_of(const struct stack *s, int nr, const uint64_t args[ARGS])
+static uint32_t expected_of(const struct stack *stack, int nr, const uint64_t args[ARGS])
 {
-	uint32_t found = expected(s->of[0], nr, args);
-	for (size_t i = 1; i < s->count; i++) {
-		uint32_t other = expected(s->of[i], nr, args);
+	uint32_t found = expected(stack->of[0], nr, args);
+	for (size_t i = 1; i < stack->count; i++) {
+		uint32_t other = expected(stack->of[i], nr, args);
 		if ((int32_t)(other & SECCOMP_RET_ACTION_FULL) <
 			(int32_t)(found & SECCOMP_RET_ACTION_FULL))
 			found = other;
@@ -190,8 +190,8 @@ static void make_args(const struct arg_rule *rule, uint64_t *state, uint64_t arg
 	}
 }
 
-static int mismatches_with(
-	const struct stack *s, const struct sock_fprog *p, int nr, const uint64_t args[ARGS])
+static int mismatches_with(const struct stack *stack, const struct sock_fprog *fprog, int nr,
+	const uint64_t args[ARGS])
 {
 	static const uint64_t high[] = {0, 1ull << 32, 1ull << 40, 1ull << 63, 0xffffffffull << 32};
 	int wrong = 0;
@@ -200,26 +200,26 @@ static int mismatches_with(
 		uint64_t given[ARGS];
 		for (int i = 0; i < ARGS; i++)
 			data.args[i] = given[i] = args[i] ^ high[h];
-		uint32_t want = expected_of(s, nr, given);
-		if (simulate(p, &data) != want && !wrong++)
+		uint32_t want = expected_of(stack, nr, given);
+		if (simulate(fprog, &data) != want && !wrong++)
 			diag("number %d: %#llx, expected %#x", nr,
-				(unsigned long long)simulate(p, &data), want);
+				(unsigned long long)simulate(fprog, &data), want);
 	}
 	return wrong;
 }
 
-static int mismatches(const struct stack *s, const struct sock_fprog *p, int nr)
+static int mismatches(const struct stack *stack, const struct sock_fprog *fprog, int nr)
 {
 	uint64_t state = 0x9e3779b97f4a7c15u + (uint64_t)nr, args[ARGS];
 	int wrong = 0;
-	for (size_t i = 0; i < s->count; i++)
-		for (size_t pick = 0; pick < 4 * s->of[i]->rule_count; pick++) {
-			make_args(&s->of[i]->rules[pick / 4], &state, args);
-			wrong += mismatches_with(s, p, nr, args);
+	for (size_t i = 0; i < stack->count; i++)
+		for (size_t pick = 0; pick < 4 * stack->of[i]->rule_count; pick++) {
+			make_args(&stack->of[i]->rules[pick / 4], &state, args);
+			wrong += mismatches_with(stack, fprog, nr, args);
 		}
 	for (size_t pick = 0; pick < 64; pick++) {
 		make_args(NULL, &state, args);
-		wrong += mismatches_with(s, p, nr, args);
+		wrong += mismatches_with(stack, fprog, nr, args);
 	}
 	return wrong;
 }
@@ -228,12 +228,12 @@ static int mismatches(const struct stack *s, const struct sock_fprog *p, int nr)
  */
 enum { LENGTH_MAX = 236 };
 
-static void test_program(const struct stack *s, unsigned which, const char *name)
+static void test_program(const struct stack *stack, unsigned which, const char *name)
 {
 	const struct sock_fprog *p = &on->programs[which];
 	int wrong = 0, alive = 0, beyond = 0;
 	for (int nr = 0; nr < NUMBERS + 8; nr++)
-		wrong += mismatches(s, p, nr);
+		wrong += mismatches(stack, p, nr);
 	is(wrong, 0, "%s: every number answers as the table says", name);
 	for (int nr = 0; nr < NUMBERS; nr++) {
 		struct seccomp_data foreign = {.nr = nr, .arch = on->foreign};
@@ -247,7 +247,7 @@ static void test_program(const struct stack *s, unsigned which, const char *name
 	for (unsigned bit = 10; bit < 32; bit++)
 		for (unsigned less = 0; less < 2; less++) {
 			uint32_t nr = (1u << bit) - less;
-			uint32_t want = nr < X32 ? value_of(s->of[0]->answer[NUMBERS - 1])
+			uint32_t want = nr < X32 ? value_of(stack->of[0]->answer[NUMBERS - 1])
 						 : SECCOMP_RET_KILL_PROCESS;
 			beyond += simulate(p, &(struct seccomp_data){
 						      .nr = (int)nr, .arch = on->own}) != want;
@@ -348,18 +348,18 @@ static void test_known(void)
  * calls them from anywhere but its own trampoline. */
 enum { URETPROBE = 335, UPROBE = 336 };
 
-static int count_live_mismatches(const struct reading *r)
+static int count_live_mismatches(const struct reading *reading)
 {
 	int wrong = 0;
 	for (long nr = 0; nr < NUMBERS; nr++) {
 		bool ruled = nr == URETPROBE || nr == UPROBE;
-		for (size_t i = 0; i < r->rule_count; i++)
-			ruled = ruled || r->rule_nr[i] == nr;
-		if (ruled || r->answer[nr] == ANSWER_ALLOW)
+		for (size_t i = 0; i < reading->rule_count; i++)
+			ruled = ruled || reading->rule_nr[i] == nr;
+		if (ruled || reading->answer[nr] == ANSWER_ALLOW)
 			continue;
 		errno = 0;
 		long result = syscall(nr, 0, 0, 0, 0, 0, 0);
-		int want = r->answer[nr] == ANSWER_DENY ? EPERM : ENOSYS;
+		int want = reading->answer[nr] == ANSWER_DENY ? EPERM : ENOSYS;
 		if (result == -1 && errno == want)
 			continue;
 		diag("number %ld: %ld, %s", nr, result, strerror(errno));
@@ -368,7 +368,7 @@ static int count_live_mismatches(const struct reading *r)
 	return wrong;
 }
 
-static void test_live(const struct reading *r)
+static void test_live(const struct reading *reading)
 {
 	int status = 0;
 	fflush(stdout);
@@ -376,7 +376,7 @@ static void test_live(const struct reading *r)
 	if (!pid) {
 		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || seccomp_enter(0))
 			_exit(255);
-		int wrong = count_live_mismatches(r);
+		int wrong = count_live_mismatches(reading);
 		fflush(stdout);
 		_exit(wrong > 254 ? 254 : wrong);
 	}
@@ -389,11 +389,11 @@ static void test_live(const struct reading *r)
 #define REFUSED(name)           note(r, #name, 0, ANSWER_DENY);
 #define REFUSED_SINCE(name, nr) note(r, #name, nr, ANSWER_DENY);
 
-static void fill(struct reading *r, enum answer otherwise)
+static void fill(struct reading *reading, enum answer otherwise)
 {
-	memset(r, 0, sizeof(*r));
+	memset(reading, 0, sizeof(*reading));
 	for (int nr = 0; nr < NUMBERS; nr++)
-		r->answer[nr] = otherwise;
+		reading->answer[nr] = otherwise;
 }
 
 static void test_machine(void)

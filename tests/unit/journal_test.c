@@ -31,18 +31,18 @@ static json_t *event(int seq)
 		"fact", "n", seq);
 }
 
-static void fresh(struct journal *j)
+static void fresh(struct journal *journal)
 {
 	struct journal_mark start = journal_start();
 	unlinkat(dir_fd, "journal.jsonl", 0);
-	if (journal_open(dir_fd, j, NULL) || journal_begin(j, &start, NULL))
+	if (journal_open(dir_fd, journal, NULL) || journal_begin(journal, &start, NULL))
 		bail("no journal");
 }
 
-static int append(struct journal *j, int seq)
+static int append(struct journal *journal, int seq)
 {
 	json_auto_t *line = event(seq);
-	return journal_commit(j, line, NULL);
+	return journal_commit(journal, line, NULL);
 }
 
 static void write_bytes(const char *bytes, size_t len)

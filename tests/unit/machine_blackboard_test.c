@@ -48,12 +48,13 @@ static const char yaml[] =
 	"  later: {kind: wait, until: '{{ when.until }}', on: {tick: done, signal: done}}\n"
 	"  done: {kind: terminal, status: ok, reason: r}\n";
 
-static void parameter(const struct machine *m, const char *name, const char *text, const char *why)
+static void parameter(
+	const struct machine *machine, const char *name, const char *text, const char *why)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *blackboard = blackboard_new(m);
-	json_auto_t *value = blackboard_parse_parameter(m, name, text, &e);
-	int rc = value ? blackboard_set_parameter(m, blackboard, name, value, &e) : -1;
+	json_auto_t *blackboard = blackboard_new(machine);
+	json_auto_t *value = blackboard_parse_parameter(machine, name, text, &e);
+	int rc = value ? blackboard_set_parameter(machine, blackboard, name, value, &e) : -1;
 	is(rc, why ? -1 : 0, "--set %s=%s", name, text);
 	if (why)
 		has_str(e.text, why, "refused because");
@@ -61,50 +62,51 @@ static void parameter(const struct machine *m, const char *name, const char *tex
 		ok(json_equal(json_object_get(blackboard, name), value), "it is there");
 }
 
-static void parameters(const struct machine *m)
+static void parameters(const struct machine *machine)
 {
-	parameter(m, "pause", "60", NULL);
-	parameter(m, "name", "any text, {\"even\": this}", NULL);
-	parameter(m, "ratio", "2", NULL);
-	parameter(m, "files", "[\"a\", \"b\"]", NULL);
-	parameter(m, "when", "{\"until\": \"2030-01-01T00:00:00Z\"}", NULL);
-	parameter(m, "pause", "0", "pause: every_secs must be at least 1");
-	parameter(m, "pause", "\"5\"", "pause: expected an integer (int), got a string");
-	parameter(
-		m, "pause", "soon", "'soon' is not of type int; all but a str is written as JSON");
-	parameter(m, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
-	parameter(m, "when", "{}",
+	parameter(machine, "pause", "60", NULL);
+	parameter(machine, "name", "any text, {\"even\": this}", NULL);
+	parameter(machine, "ratio", "2", NULL);
+	parameter(machine, "files", "[\"a\", \"b\"]", NULL);
+	parameter(machine, "when", "{\"until\": \"2030-01-01T00:00:00Z\"}", NULL);
+	parameter(machine, "pause", "0", "pause: every_secs must be at least 1");
+	parameter(machine, "pause", "\"5\"", "pause: expected an integer (int), got a string");
+	parameter(machine, "pause", "soon",
+		"'soon' is not of type int; all but a str is written as JSON");
+	parameter(machine, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
+	parameter(machine, "when", "{}",
 		"when: the field \"until\" is missing, which the declared value has");
-	parameter(m, "whole", "{\"inner\":{\"until\":\"y\"}}", NULL);
-	parameter(m, "whole", "{\"inner\":{}}",
+	parameter(machine, "whole", "{\"inner\":{\"until\":\"y\"}}", NULL);
+	parameter(machine, "whole", "{\"inner\":{}}",
 		"whole: the field \"until\" is missing, which the declared value has");
-	parameter(m, "n", "1", "\"n\" belongs to `code`");
-	parameter(m, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
-	parameter(m, "name", "\xff", "not valid UTF-8");
+	parameter(machine, "n", "1", "\"n\" belongs to `code`");
+	parameter(machine, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
+	parameter(machine, "name", "\xff", "not valid UTF-8");
 }
 
-static int capture(const struct machine *m, const char *state, const char *result,
+static int capture(const struct machine *machine, const char *state, const char *result,
 	json_t *blackboard, struct err *e)
 {
 	json_auto_t *value = json_read(result, strlen(result), 1000, e);
-	return blackboard_capture(machine_state(m, state), value, blackboard, e);
+	return blackboard_capture(machine_state(machine, state), value, blackboard, e);
 }
 
-static void captures(const struct machine *m)
+static void captures(const struct machine *machine)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *blackboard = blackboard_new(m);
-	is(capture(m, "look", "{\"n\":4}", blackboard, &e), 0, "set: %s", e.text);
+	json_auto_t *blackboard = blackboard_new(machine);
+	is(capture(machine, "look", "{\"n\":4}", blackboard, &e), 0, "set: %s", e.text);
 	is(json_integer_value(json_object_get(blackboard, "n")), 4, "a field of the result");
 	is(json_integer_value(json_object_get(blackboard, "old")), 0,
 		"assignments read the blackboard as it was before the capture");
 	is_str(json_string_value(json_object_get(blackboard, "text")), "n=4", "a text");
 	json_auto_t *before = json_deep_copy(blackboard);
-	is(capture(m, "note", "{\"n\":9}", blackboard, &e), -1, "an optional field is missing");
+	is(capture(machine, "note", "{\"n\":9}", blackboard, &e), -1,
+		"an optional field is missing");
 	has_str(e.text, "capture of \"text\": \"result.note\" was read", "and named");
 	ok(json_equal(before, blackboard), "nothing was written");
 	e = ERR_NONE;
-	is(capture(m, "whole", "[1,2]", blackboard, &e), 0, "the whole result: %s", e.text);
+	is(capture(machine, "whole", "[1,2]", blackboard, &e), 0, "the whole result: %s", e.text);
 	is(json_array_size(json_object_get(blackboard, "all")), 2, "as json");
 	is_str(json_string_value(json_object_get(blackboard, "text")), "2", "and its length");
 }

@@ -19,16 +19,16 @@ static const char yaml[] = "machine: m\nversion: 1\ninitial: look\nbudget: {max_
 			   "      - {else: true, goto: rest}\n"
 			   "  rest: {kind: wait, on: {signal: end}}\n";
 
-static void draw(const struct machine *m, int (*graph)(const struct machine *, struct buf *),
+static void draw(const struct machine *machine, int (*graph)(const struct machine *, struct buf *),
 	const char *want)
 {
 	AUTO_BUF out;
 	buf_init(&out, 1 << 20);
-	is(graph(m, &out), 0, "it is drawn");
+	is(graph(machine, &out), 0, "it is drawn");
 	is_str(out.data, want, "as expected");
 	AUTO_BUF tiny;
 	buf_init(&tiny, 20);
-	is(graph(m, &tiny), -1, "a full buffer is reported");
+	is(graph(machine, &tiny), -1, "a full buffer is reported");
 }
 
 int main(void)

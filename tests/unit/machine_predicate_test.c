@@ -40,12 +40,12 @@ static const char head[] = "machine: m\nversion: 1\ninitial: s\nbudget: {max_tra
 			   "    kind: branch\n"
 			   "    when:\n";
 
-static void add_clause(struct buf *b, const char *condition)
+static void add_clause(struct buf *buf, const char *condition)
 {
-	buf_adds(b, "      - {goto: d, if: ");
+	buf_adds(buf, "      - {goto: d, if: ");
 	json_auto_t *text = json_string(condition);
-	json_write(b, text);
-	buf_adds(b, "}\n");
+	json_write(buf, text);
+	buf_adds(buf, "}\n");
 }
 
 static const struct {

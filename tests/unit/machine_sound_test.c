@@ -47,27 +47,28 @@ static const char *random_default(void)
 		"{a: z, b: u, c: 2, inner: {x: q, y: 3}}");
 }
 
-static void add_head(struct buf *b)
+static void add_head(struct buf *buf)
 {
-	buf_adds(b, "machine: m\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n"
-		    "schemas:\n"
-		    "  rec: {a: str, b: {type: str, optional: true, enum: [u, v]}, c: int, "
-		    "inner: {type: deep, optional: true}}\n"
-		    "  deep: {x: str, y: {type: int, optional: true}}\n"
-		    "  pair: {one: rec, two: {type: rec, optional: true}}\n"
-		    "vars:\n");
-	buf_addf(b, "  operator: {po: {type: rec, value: %s}}\n", random_default());
-	buf_addf(b,
+	buf_adds(buf, "machine: m\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n"
+		      "schemas:\n"
+		      "  rec: {a: str, b: {type: str, optional: true, enum: [u, v]}, c: int, "
+		      "inner: {type: deep, optional: true}}\n"
+		      "  deep: {x: str, y: {type: int, optional: true}}\n"
+		      "  pair: {one: rec, two: {type: rec, optional: true}}\n"
+		      "vars:\n");
+	buf_addf(buf, "  operator: {po: {type: rec, value: %s}}\n", random_default());
+	buf_addf(buf,
 		"  code:\n    n: {type: int, default: %u}\n    t: {type: bool, default: %s}\n"
 		"    f: {type: float, default: %s}\n",
 		below(4), PICK("false", "true"), PICK("0.5", "1", "1.5"));
-	buf_addf(b, "    c1: {type: rec, default: %s}\n    c2: {type: rec, default: %s}\n",
+	buf_addf(buf, "    c1: {type: rec, default: %s}\n    c2: {type: rec, default: %s}\n",
 		random_default(), random_default());
-	buf_addf(b, "    d: {type: deep, default: %s}\n", PICK("{}", "{x: q}", "{x: q, y: 1}"));
-	buf_addf(b,
+	buf_addf(buf, "    d: {type: deep, default: %s}\n", PICK("{}", "{x: q}", "{x: q, y: 1}"));
+	buf_addf(buf,
 		"  agent:\n    g1: {type: rec, default: %s}\n    g2: {type: rec, default: %s}\n",
 		random_default(), random_default());
-	buf_addf(b, "    p: {type: pair, default: %s}\n    s: {type: str, default: ''}\nstates:\n",
+	buf_addf(buf,
+		"    p: {type: pair, default: %s}\n    s: {type: str, default: ''}\nstates:\n",
 		PICK("{}", "{one: {a: x, c: 1}}", "{one: {}}"));
 }
 
@@ -76,26 +77,26 @@ static const char *random_record(void)
 	return PICK("po", "c1", "c2", "g1", "g2", "p.one", "p.two");
 }
 
-static void add_scalar(struct buf *b)
+static void add_scalar(struct buf *buf)
 {
-	buf_addf(b, "%s.%s", random_record(), PICK("a", "b", "c", "inner.x", "inner.y"));
+	buf_addf(buf, "%s.%s", random_record(), PICK("a", "b", "c", "inner.x", "inner.y"));
 }
 
-static void add_guarded(struct buf *b)
+static void add_guarded(struct buf *buf)
 {
 	const char *record = random_record();
 	const char *field = PICK("b", "inner.x", "inner.y", "a");
-	buf_addf(b, "has(%s.%s) and %s.%s %s %s.%s", record, field, record, field, PICK("==", "!="),
-		record, field);
+	buf_addf(buf, "has(%s.%s) and %s.%s %s %s.%s", record, field, record, field,
+		PICK("==", "!="), record, field);
 }
 
-static void add_condition(struct buf *b, int depth)
+static void add_condition(struct buf *buf, int depth)
 {
 	switch (below(depth ? 12 : 9)) {
 	case 0:
-	case 1: buf_addf(b, "n %s %u", PICK("==", "!=", "<", ">", "<=", ">="), below(4)); return;
+	case 1: buf_addf(buf, "n %s %u", PICK("==", "!=", "<", ">", "<=", ">="), below(4)); return;
 	case 2:
-		buf_addf(b, "%s",
+		buf_addf(buf, "%s",
 			PICK("t", "d.y == 1", "has(d.x)", "has(p.two)", "not t", "t == true",
 				"false != t", "n in [1, 3]", "n not in [1.0, 7]", "n in [2]",
 				"n in []", "f < 1.5", "1.0 <= f", "f == n", "n < 1.5 <= f",
@@ -103,159 +104,159 @@ static void add_condition(struct buf *b, int depth)
 				"s in ['x']", "s != 'x'", "'x' in s", "c1 == c2"));
 		return;
 	case 3:
-		buf_addf(b, "has(%s.%s)", random_record(), PICK("a", "b", "inner", "inner.y"));
+		buf_addf(buf, "has(%s.%s)", random_record(), PICK("a", "b", "inner", "inner.y"));
 		return;
 	case 4:
 	case 5:
-	case 6: add_guarded(b); return;
+	case 6: add_guarded(buf); return;
 	case 7:
-		buf_addf(b, "%s.b %s", random_record(),
+		buf_addf(buf, "%s.b %s", random_record(),
 			PICK("== 'u'", "!= 'u'", "== 'v'", "!= 'w'", "in ['u', 'w']", "in ['w']",
 				"not in ['v']", "not in ['u', 'v']", "in ['u', 'v']", "< 'v'"));
 		return;
 	case 8:
-		buf_addf(b, "%u < %s.c <= %u and len(%s.inner.x) > 1", below(3), random_record(),
+		buf_addf(buf, "%u < %s.c <= %u and len(%s.inner.x) > 1", below(3), random_record(),
 			below(4), random_record());
 		return;
-	case 9: buf_adds(b, "not "); break;
+	case 9: buf_adds(buf, "not "); break;
 	default:
-		buf_adds(b, "(");
-		add_condition(b, depth - 1);
-		buf_addf(b, ") %s (", PICK("and", "or"));
-		add_condition(b, depth - 1);
-		buf_adds(b, ")");
+		buf_adds(buf, "(");
+		add_condition(buf, depth - 1);
+		buf_addf(buf, ") %s (", PICK("and", "or"));
+		add_condition(buf, depth - 1);
+		buf_adds(buf, ")");
 		return;
 	}
-	buf_adds(b, "(");
-	add_condition(b, depth - 1);
-	buf_adds(b, ")");
+	buf_adds(buf, "(");
+	add_condition(buf, depth - 1);
+	buf_adds(buf, ")");
 }
 
-static void add_target(struct buf *b, const char *label, uint32_t states)
+static void add_target(struct buf *buf, const char *label, uint32_t states)
 {
 	uint32_t to = below(states + 1);
 	if (to == states)
-		buf_addf(b, "%s: done, ", label);
+		buf_addf(buf, "%s: done, ", label);
 	else
-		buf_addf(b, "%s: s%u, ", label, to);
+		buf_addf(buf, "%s: s%u, ", label, to);
 }
 
 /* The first label leads on, so that every state is reached; the others lead anywhere. */
-static void add_on(struct buf *b, uint32_t i, uint32_t states, const char *const *labels)
+static void add_on(struct buf *buf, uint32_t i, uint32_t states, const char *const *labels)
 {
-	buf_addf(b, "    on: {%s: ", labels[0]);
+	buf_addf(buf, "    on: {%s: ", labels[0]);
 	if (i + 1 < states)
-		buf_addf(b, "s%u, ", i + 1);
+		buf_addf(buf, "s%u, ", i + 1);
 	else
-		buf_adds(b, "done, ");
+		buf_adds(buf, "done, ");
 	for (uint32_t k = 1; labels[k]; k++)
-		add_target(b, labels[k], states);
-	b->data[b->len - 2] = '}';
-	b->data[b->len - 1] = '\n';
+		add_target(buf, labels[k], states);
+	buf->data[buf->len - 2] = '}';
+	buf->data[buf->len - 1] = '\n';
 }
 
-static void add_reads(struct buf *b, const char *before, const char *after)
+static void add_reads(struct buf *buf, const char *before, const char *after)
 {
-	buf_adds(b, before);
+	buf_adds(buf, before);
 	for (uint32_t i = below(6) / 4; i > 0; i--) {
-		buf_adds(b, "{{ ");
-		add_scalar(b);
-		buf_adds(b, " }} ");
+		buf_adds(buf, "{{ ");
+		add_scalar(buf);
+		buf_adds(buf, " }} ");
 	}
-	buf_addf(b, "%s", after);
+	buf_addf(buf, "%s", after);
 }
 
-static void add_tool(struct buf *b, uint32_t i, uint32_t states)
+static void add_tool(struct buf *buf, uint32_t i, uint32_t states)
 {
 	static const char *const labels[] = {"ok", "nonzero", "timeout", NULL};
-	buf_addf(b, "  s%u:\n    kind: tool\n    timeout_secs: 1\n", i);
-	add_reads(b, "    command: [x, \"", "\"]\n");
+	buf_addf(buf, "  s%u:\n    kind: tool\n    timeout_secs: 1\n", i);
+	add_reads(buf, "    command: [x, \"", "\"]\n");
 	switch (below(5)) {
 	case 0: break;
 	case 1:
-		buf_adds(b, "    output_schema: rec\n    capture: {set: {c1: '{{ result }}'}}\n");
+		buf_adds(buf, "    output_schema: rec\n    capture: {set: {c1: '{{ result }}'}}\n");
 		break;
 	case 2:
-		buf_addf(b,
+		buf_addf(buf,
 			"    output_schema: rec\n    capture: {set: {%s: '{{ %s }}', c2: '{{ %s "
 			"}}'}}\n",
 			PICK("n", "n", "f"), PICK("result.c", "c1.c", "g1.inner.y"),
 			random_record());
 		break;
 	case 3:
-		buf_addf(b,
+		buf_addf(buf,
 			"    output_schema: pair\n    capture: {set: {c1: '{{ %s }}', d: '{{ %s "
 			"}}'}}\n",
 			PICK("result.one", "result.two", "c2"),
 			PICK("result.one.inner", "c1.inner", "p.one.inner"));
 		break;
 	default:
-		buf_addf(b,
+		buf_addf(buf,
 			"    output_schema: deep\n    capture: {set: {d: '{{ result }}', c1: '{{ "
 			"%s }}'}}\n",
 			random_record());
 	}
-	add_on(b, i, states, labels);
+	add_on(buf, i, states, labels);
 }
 
-static void add_agent(struct buf *b, uint32_t i, uint32_t states)
+static void add_agent(struct buf *buf, uint32_t i, uint32_t states)
 {
 	static const char *const labels[] = {"ok", "failed", "budget_exhausted", "timeout", NULL};
-	buf_addf(b, "  s%u:\n    kind: agent\n    timeout_secs: 1\n", i);
-	add_reads(b, "    prompt: \"do ", "\"\n");
+	buf_addf(buf, "  s%u:\n    kind: agent\n    timeout_secs: 1\n", i);
+	add_reads(buf, "    prompt: \"do ", "\"\n");
 	switch (below(4)) {
 	case 0:
-		buf_addf(b, "    output_schema: rec\n    capture: {finish_json: %s}\n",
+		buf_addf(buf, "    output_schema: rec\n    capture: {finish_json: %s}\n",
 			PICK("g1", "g2"));
 		break;
-	case 1: buf_adds(b, "    output_schema: pair\n    capture: {finish_json: p}\n"); break;
+	case 1: buf_adds(buf, "    output_schema: pair\n    capture: {finish_json: p}\n"); break;
 	case 2:
-		buf_addf(b,
+		buf_addf(buf,
 			"    output_schema: rec\n    capture: {set: {g1: '{{ %s }}', g2: '{{ %s "
 			"}}'}}\n",
 			PICK("result", "g2", "p.one"), random_record());
 		break;
 	default:
-		buf_addf(b, "    output_schema: rec\n    capture: {set: {s: 'x {{ %s.a }}'}}\n",
+		buf_addf(buf, "    output_schema: rec\n    capture: {set: {s: 'x {{ %s.a }}'}}\n",
 			random_record());
 	}
-	add_on(b, i, states, labels);
+	add_on(buf, i, states, labels);
 }
 
-static void add_branch(struct buf *b, uint32_t i, uint32_t states)
+static void add_branch(struct buf *buf, uint32_t i, uint32_t states)
 {
-	buf_addf(b, "  s%u:\n    kind: branch\n    when:\n", i);
+	buf_addf(buf, "  s%u:\n    kind: branch\n    when:\n", i);
 	for (uint32_t k = 1 + below(4); k > 0; k--) {
-		buf_adds(b, "      - {if: \"");
-		add_condition(b, 2);
-		buf_adds(b, "\", ");
-		add_target(b, "goto", states);
-		b->data[b->len - 2] = '}';
-		b->data[b->len - 1] = '\n';
+		buf_adds(buf, "      - {if: \"");
+		add_condition(buf, 2);
+		buf_adds(buf, "\", ");
+		add_target(buf, "goto", states);
+		buf->data[buf->len - 2] = '}';
+		buf->data[buf->len - 1] = '\n';
 	}
 	if (i + 1 < states)
-		buf_addf(b, "      - {else: true, goto: s%u}\n", i + 1);
+		buf_addf(buf, "      - {else: true, goto: s%u}\n", i + 1);
 	else
-		buf_adds(b, "      - {else: true, goto: done}\n");
+		buf_adds(buf, "      - {else: true, goto: done}\n");
 }
 
-static void add_wait(struct buf *b, uint32_t i, uint32_t states)
+static void add_wait(struct buf *buf, uint32_t i, uint32_t states)
 {
 	static const char *const labels[] = {"signal", "tick", NULL};
-	buf_addf(b, "  s%u:\n    kind: wait\n    every_secs: 1\n", i);
-	add_reads(b, "    notify: \"at ", "\"\n");
-	add_on(b, i, states, labels);
+	buf_addf(buf, "  s%u:\n    kind: wait\n    every_secs: 1\n", i);
+	add_reads(buf, "    notify: \"at ", "\"\n");
+	add_on(buf, i, states, labels);
 }
 
-static void random_machine(struct buf *b)
+static void random_machine(struct buf *buf)
 {
 	static void (*const kinds[])(struct buf *, uint32_t, uint32_t) = {
 		add_tool, add_agent, add_agent, add_branch, add_branch, add_wait};
 	uint32_t states = 2 + below(STATES_MAX - 1);
-	add_head(b);
+	add_head(buf);
 	for (uint32_t i = 0; i < states; i++)
-		kinds[below(6)](b, i, states);
-	add_reads(b, "  done: {kind: terminal, status: ok, reason: \"end ", "\"}\n");
+		kinds[below(6)](buf, i, states);
+	add_reads(buf, "  done: {kind: terminal, status: ok, reason: \"end ", "\"}\n");
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -290,41 +291,41 @@ struct run {
 	struct tally *tally;
 };
 
-static void render(struct run *r, const struct template *t)
+static void render(struct run *run, const struct template *template)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF out;
 	buf_init(&out, 1 << 20);
-	if (t && template_render(t, r->blackboard, NULL, &out, &e))
-		r->halted = true;
+	if (template && template_render(template, run->blackboard, NULL, &out, &e))
+		run->halted = true;
 }
 
 /* Whether something else was said of the clause than what it just did. */
-static bool said_otherwise(const struct findings *f, const struct clause *c, bool holds)
+static bool said_otherwise(const struct findings *findings, const struct clause *clause, bool holds)
 {
-	for (size_t i = 0; c->node && i < f->count; i++) {
-		const struct finding *it = &f->items[i];
+	for (size_t i = 0; clause->node && i < findings->count; i++) {
+		const struct finding *it = &findings->items[i];
 		bool always = it->rule == RULE_CONSTANT_BRANCH && strstr(it->message, "always");
 		bool never = it->rule == RULE_SHADOWED_CLAUSE ||
 			     (it->rule == RULE_CONSTANT_BRANCH && !always);
-		if ((holds ? never : always) && it->pos.line == c->node->pos.line)
+		if ((holds ? never : always) && it->pos.line == clause->node->pos.line)
 			return true;
 	}
 	return false;
 }
 
-static const struct state *run_branch(struct run *r, const struct state *s)
+static const struct state *run_branch(struct run *run, const struct state *state)
 {
-	for (size_t i = 0; i < s->branch.clause_count; i++) {
-		const struct clause *c = &s->branch.clauses[i];
+	for (size_t i = 0; i < state->branch.clause_count; i++) {
+		const struct clause *c = &state->branch.clauses[i];
 		struct err e = ERR_NONE;
 		bool holds = true;
-		if (c->condition && predicate_eval(c->condition, r->blackboard, &holds, &e)) {
-			r->halted = true;
+		if (c->condition && predicate_eval(c->condition, run->blackboard, &holds, &e)) {
+			run->halted = true;
 			return NULL;
 		}
-		if (said_otherwise(r->findings, c, holds)) {
-			r->tally->contradicted++;
+		if (said_otherwise(run->findings, c, holds)) {
+			run->tally->contradicted++;
 			diag("%s: %s", holds ? "fired" : "did not hold", c->text);
 		}
 		if (holds)
@@ -333,46 +334,47 @@ static const struct state *run_branch(struct run *r, const struct state *s)
 	return NULL;
 }
 
-static const struct state *run_work(struct run *r, const struct state *s)
+static const struct state *run_work(struct run *run, const struct state *state)
 {
 	uint32_t outcome = below(2) ? OUTCOME_OK : below(OUTCOME_COUNT);
-	while (!s->on[outcome])
+	while (!state->on[outcome])
 		outcome = below(OUTCOME_COUNT);
-	if (outcome != OUTCOME_OK || !s->capture.present)
-		return s->on[outcome];
+	if (outcome != OUTCOME_OK || !state->capture.present)
+		return state->on[outcome];
 	struct err e = ERR_NONE;
-	json_t *result =
-		random_value((struct type){.kind = TYPE_RECORD, .record = s->output_schema}, NULL);
-	int failed = blackboard_capture(s, result, r->blackboard, &e);
+	json_t *result = random_value(
+		(struct type){.kind = TYPE_RECORD, .record = state->output_schema}, NULL);
+	int failed = blackboard_capture(state, result, run->blackboard, &e);
 	json_decref(result);
-	return s->on[failed ? (s->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED)
-			    : OUTCOME_OK];
+	return state->on[failed ? (state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED)
+				: OUTCOME_OK];
 }
 
-static const struct state *run_state(struct run *r, const struct state *s)
+static const struct state *run_state(struct run *run, const struct state *state)
 {
-	render(r, s->notify);
-	if (s->kind == KIND_AGENT)
-		render(r, s->agent.prompt);
-	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.command_count; i++)
-		render(r, s->tool.command[i]);
-	if (s->kind == KIND_TERMINAL)
-		render(r, s->terminal.reason);
-	if (r->halted || s->kind == KIND_TERMINAL)
+	render(run, state->notify);
+	if (state->kind == KIND_AGENT)
+		render(run, state->agent.prompt);
+	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.command_count; i++)
+		render(run, state->tool.command[i]);
+	if (state->kind == KIND_TERMINAL)
+		render(run, state->terminal.reason);
+	if (run->halted || state->kind == KIND_TERMINAL)
 		return NULL;
-	if (s->kind == KIND_BRANCH)
-		return run_branch(r, s);
-	if (s->kind == KIND_WAIT)
-		return s->on[below(2) ? OUTCOME_TICK : OUTCOME_SIGNAL];
-	return run_work(r, s);
+	if (state->kind == KIND_BRANCH)
+		return run_branch(run, state);
+	if (state->kind == KIND_WAIT)
+		return state->on[below(2) ? OUTCOME_TICK : OUTCOME_SIGNAL];
+	return run_work(run, state);
 }
 
-static bool run_machine(const struct machine *m, const struct findings *f, struct tally *tally)
+static bool run_machine(
+	const struct machine *machine, const struct findings *findings, struct tally *tally)
 {
 	bool halted = false;
 	for (int i = 0; i < RUNS; i++) {
-		struct run r = {m, f, blackboard_new(m), false, tally};
-		const struct state *s = m->initial;
+		struct run r = {machine, findings, blackboard_new(machine), false, tally};
+		const struct state *s = machine->initial;
 		for (int step = 0; s && step < STEPS; step++)
 			s = run_state(&r, s);
 		halted |= r.halted;
@@ -381,10 +383,10 @@ static bool run_machine(const struct machine *m, const struct findings *f, struc
 	return halted;
 }
 
-static bool has_rule(const struct findings *f, enum rule rule)
+static bool has_rule(const struct findings *findings, enum rule rule)
 {
-	for (size_t i = 0; i < f->count; i++)
-		if (f->items[i].rule == rule)
+	for (size_t i = 0; i < findings->count; i++)
+		if (findings->items[i].rule == rule)
 			return true;
 	return false;
 }

@@ -4,70 +4,72 @@
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 
-static void show_int(struct buf *b, const char *name, struct opt_int n)
+static void show_int(struct buf *buf, const char *name, struct opt_int n)
 {
 	if (n.present)
-		buf_addf(b, " %s=%lld", name, (long long)n.value);
+		buf_addf(buf, " %s=%lld", name, (long long)n.value);
 }
 
-static void show_float(struct buf *b, const char *name, struct opt_float n)
+static void show_float(struct buf *buf, const char *name, struct opt_float n)
 {
 	if (n.present)
-		buf_addf(b, " %s=%g", name, n.value);
+		buf_addf(buf, " %s=%g", name, n.value);
 }
 
-static void show_texts(struct buf *b, const char *name, const char *const *texts, size_t count)
+static void show_texts(struct buf *buf, const char *name, const char *const *texts, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
-		buf_addf(b, "%s%s", i ? "," : name, texts[i]);
+		buf_addf(buf, "%s%s", i ? "," : name, texts[i]);
 }
 
-static void show_tool(struct buf *b, const struct tool_state *t)
+static void show_tool(struct buf *buf, const struct tool_state *state)
 {
 	static const char *const networks[] = {"auto", "block", "allow", "list"};
 	static const char *const workspaces[] = {"write", "read", "none"};
-	buf_addf(b, "%s %s", networks[t->network], workspaces[t->workspace]);
-	show_texts(b, " hosts=", t->hosts, t->host_count);
-	show_texts(b, " reads=", t->reads, t->read_count);
-	show_texts(b, " writes=", t->writes, t->write_count);
-	show_texts(b, " secrets=", t->secrets, t->secret_count);
-	for (size_t i = 0; i < t->env_count; i++)
-		buf_addf(b, " %s='%s'", t->env[i].name, t->env[i].text);
-	if (t->stdin_text)
-		buf_addf(b, " stdin=%s", template_source(t->stdin_text));
-	buf_adds(b, t->pty ? " pty" : "");
-	show_int(b, "memory_mb", t->memory_mb);
-	show_int(b, "cpu_secs", t->cpu_secs);
-	show_int(b, "processes", t->processes);
-	show_int(b, "open_files", t->open_files);
-	show_int(b, "file_mb", t->file_mb);
+	buf_addf(buf, "%s %s", networks[state->network], workspaces[state->workspace]);
+	show_texts(buf, " hosts=", state->hosts, state->host_count);
+	show_texts(buf, " reads=", state->reads, state->read_count);
+	show_texts(buf, " writes=", state->writes, state->write_count);
+	show_texts(buf, " secrets=", state->secrets, state->secret_count);
+	for (size_t i = 0; i < state->env_count; i++)
+		buf_addf(buf, " %s='%s'", state->env[i].name, state->env[i].text);
+	if (state->stdin_text)
+		buf_addf(buf, " stdin=%s", template_source(state->stdin_text));
+	buf_adds(buf, state->pty ? " pty" : "");
+	show_int(buf, "memory_mb", state->memory_mb);
+	show_int(buf, "cpu_secs", state->cpu_secs);
+	show_int(buf, "processes", state->processes);
+	show_int(buf, "open_files", state->open_files);
+	show_int(buf, "file_mb", state->file_mb);
 }
 
-static void show_agent(struct buf *b, const struct agent_state *a)
+static void show_agent(struct buf *buf, const struct agent_state *state)
 {
 	static const char *const levels[] = {"inherit", "off", "low", "medium", "high"};
-	buf_addf(b, "%s %s %s/%s", a->mode == MODE_RUN ? "run" : "agent", levels[a->thinking],
-		a->provider ? a->provider : "", a->model ? a->model : "");
-	show_float(b, "temperature", a->temperature);
-	show_float(b, "max_usd", a->max_usd);
-	show_float(b, "best_effort_usd", a->best_effort_usd);
-	show_int(b, "max_input_tokens", a->max_input_tokens);
-	show_int(b, "max_output_tokens", a->max_output_tokens);
-	show_int(b, "max_iterations", a->max_iterations);
-	show_int(b, "max_tokens_fallback", a->max_tokens_fallback);
+	buf_addf(buf, "%s %s %s/%s", state->mode == MODE_RUN ? "run" : "agent",
+		levels[state->thinking], state->provider ? state->provider : "",
+		state->model ? state->model : "");
+	show_float(buf, "temperature", state->temperature);
+	show_float(buf, "max_usd", state->max_usd);
+	show_float(buf, "best_effort_usd", state->best_effort_usd);
+	show_int(buf, "max_input_tokens", state->max_input_tokens);
+	show_int(buf, "max_output_tokens", state->max_output_tokens);
+	show_int(buf, "max_iterations", state->max_iterations);
+	show_int(buf, "max_tokens_fallback", state->max_tokens_fallback);
 }
 
-static void show_common(struct buf *b, const struct state *s)
+static void show_common(struct buf *buf, const struct state *state)
 {
 	static const char *const levels[] = {"info", "warn", "error"};
-	const struct retry *r = &s->retry;
-	if (s->notify)
-		buf_addf(b, " notify=%s:%s", levels[s->notify_level], template_source(s->notify));
+	const struct retry *r = &state->retry;
+	if (state->notify)
+		buf_addf(buf, " notify=%s:%s", levels[state->notify_level],
+			template_source(state->notify));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (r->on & 1u << i)
-			buf_addf(b, " retry_on=%s", outcome_name((enum outcome)i));
+			buf_addf(buf, " retry_on=%s", outcome_name((enum outcome)i));
 	if (r->on)
-		buf_addf(b, " %d %g %g %g%s", r->max, r->backoff_secs, r->factor,
+		buf_addf(buf, " %d %g %g %g%s", r->max, r->backoff_secs, r->factor,
 			r->max_backoff_secs, r->jitter ? " jitter" : "");
 }
 

@@ -60,9 +60,9 @@ static const struct {
 	{NULL, "\"num\" is neither text, list nor object, so it has no length"},
 };
 
-static void render(const struct machine *m, const json_t *blackboard)
+static void render(const struct machine *machine, const json_t *blackboard)
 {
-	const struct tool_state *t = &m->initial->tool;
+	const struct tool_state *t = &machine->initial->tool;
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct err e = ERR_NONE;
 		AUTO_BUF out;
@@ -82,9 +82,9 @@ static void render(const struct machine *m, const json_t *blackboard)
 	is_str(e.text, "the text is longer than 5 bytes", "said so");
 }
 
-static void splice(const struct machine *m, const json_t *blackboard)
+static void splice(const struct machine *machine, const json_t *blackboard)
 {
-	const struct tool_state *t = &m->initial->tool;
+	const struct tool_state *t = &machine->initial->tool;
 	for (size_t i = 9; i < 12; i++)
 		ok(template_is_splice(t->command[i]), "%s", template_source(t->command[i]));
 	ok(!template_is_splice(t->command[12]), "a lone scalar is none");
@@ -105,9 +105,9 @@ static void count_reference(void *ctx, const struct ref *ref, const char *source
 	buf_addf(b, "%s ", ref->path);
 }
 
-static void inspect(const struct machine *m)
+static void inspect(const struct machine *machine)
 {
-	const struct tool_state *t = &m->initial->tool;
+	const struct tool_state *t = &machine->initial->tool;
 	AUTO_BUF b;
 	buf_init(&b, 100);
 	is_str(template_literal(t->command[0]), "plain", "a literal");

@@ -6,34 +6,34 @@
 
 static const struct wire_format *const formats[] = {&anthropic_format, &openai_format};
 
-static char *encode(const struct wire_format *format, const struct wire_request *r)
+static char *encode(const struct wire_format *format, const struct wire_request *request)
 {
 	struct buf out;
 	buf_init(&out, 1 << 20);
-	if (format->encode(r, &out))
+	if (format->encode(request, &out))
 		bail("a request cannot be written");
 	return buf_take(&out, NULL);
 }
 
 /* --- a conversation --------------------------------------------------------------------------- */
 
-static void say(struct wire_talk *t, const char *text)
+static void say(struct wire_talk *wire_talk, const char *text)
 {
-	wire_talk_add(t, WIRE_USER)->text = strdup(text);
+	wire_talk_add(wire_talk, WIRE_USER)->text = strdup(text);
 }
 
-static struct wire_turn *answer(struct wire_talk *t, const char *raw)
+static struct wire_turn *answer(struct wire_talk *wire_talk, const char *raw)
 {
-	struct wire_turn *turn = wire_talk_add(t, WIRE_ASSISTANT);
+	struct wire_turn *turn = wire_talk_add(wire_talk, WIRE_ASSISTANT);
 	turn->text = strdup("");
 	turn->raw = strdup(raw);
 	return turn;
 }
 
 /* A good result for call "a", and a failed one for "b" unless `one`. */
-static void results(struct wire_talk *t, bool one)
+static void results(struct wire_talk *wire_talk, bool one)
 {
-	struct wire_turn *turn = wire_talk_add(t, WIRE_RESULTS);
+	struct wire_turn *turn = wire_talk_add(wire_talk, WIRE_RESULTS);
 	turn->result_count = one ? 1 : 2;
 	turn->results = calloc(2, sizeof(*turn->results));
 	turn->results[0] =

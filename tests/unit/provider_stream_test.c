@@ -15,17 +15,17 @@ static const char *const stops[] = {"end", "tools", "length", "context", "pause"
 static const char *const faults[] = {"none", "retry", "context", "fatal", "timeout"};
 
 /* What came of a stream, in the form of the expectation files. */
-static json_t *outcome_of(struct wire_stream *s, int fed, struct fault *f)
+static json_t *outcome_of(struct wire_stream *stream, int fed, struct fault *fault)
 {
 	struct wire_reply r = {.stop = WIRE_STOP_END};
-	if (fed || wire_stream_end(s, &r, f))
-		return json_pack("{s:s, s:s}", "fault", faults[f->kind], "says", f->text);
+	if (fed || wire_stream_end(stream, &r, fault))
+		return json_pack("{s:s, s:s}", "fault", faults[fault->kind], "says", fault->text);
 	json_t *calls = json_array();
 	for (size_t i = 0; i < r.turn.call_count; i++)
 		json_array_append_new(calls,
 			json_pack("{s:s, s:s, s:s}", "id", r.turn.calls[i].id, "name",
 				r.turn.calls[i].name, "arguments", r.turn.calls[i].arguments));
-	const struct usage *u = wire_stream_usage(s);
+	const struct usage *u = wire_stream_usage(stream);
 	json_t *usage = json_null();
 	if (u->known)
 		usage = json_pack("{s:I, s:I, s:I, s:I}", "input", (json_int_t)u->input, "output",

@@ -36,11 +36,11 @@ static json_t *step(int seq)
 }
 
 /* A page of `steps` steps. */
-static void make(const struct machine *m, int steps, struct buf *page)
+static void make(const struct machine *machine, int steps, struct buf *page)
 {
 	struct report r;
 	json_auto_t *blackboard = json_object(), *exposure = json_object();
-	report_init(&r, m, "flow");
+	report_init(&r, machine, "flow");
 	r.digest = "sha256:one";
 	r.exposure = exposure;
 	r.steps = (uint64_t)steps;

@@ -51,44 +51,44 @@ static void count_notice(void *ctx, const char *text)
 	t->notices++;
 }
 
-static void trial_init(struct trial *t, const char *yaml)
+static void trial_init(struct trial *trial, const char *yaml)
 {
 	char id[32];
 	struct err e = ERR_NONE;
-	*t = (struct trial){.listener = {.line = count_line, .notice = count_notice}};
-	t->listener.ctx = t;
-	fixture_init(&t->fixture, yaml);
-	if (!t->fixture.m)
-		bail("the fixture is wrong: %s", t->fixture.findings.items[0].message);
+	*trial = (struct trial){.listener = {.line = count_line, .notice = count_notice}};
+	trial->listener.ctx = trial;
+	fixture_init(&trial->fixture, yaml);
+	if (!trial->fixture.m)
+		bail("the fixture is wrong: %s", trial->fixture.findings.items[0].message);
 	snprintf(id, sizeof(id), "i%d", ++instances);
-	if (instance_lock(&statedir, id, &t->instance, &e))
+	if (instance_lock(&statedir, id, &trial->instance, &e))
 		bail("%s", e.text);
-	t->request = (struct drive_request){.machine = t->fixture.m,
+	trial->request = (struct drive_request){.machine = trial->fixture.m,
 		.config = config,
 		.bundle_digest = "sha256:one",
 		.workspace = statedir.workspace,
 		.allow_root = true};
 }
 
-static void trial_done(struct trial *t)
+static void trial_done(struct trial *trial)
 {
-	instance_done(&t->instance);
-	fixture_done(&t->fixture);
+	instance_done(&trial->instance);
+	fixture_done(&trial->fixture);
 }
 
-static enum run_status go(struct trial *t)
+static enum run_status go(struct trial *trial)
 {
-	t->lines = 0;
-	drive_run(&t->instance, &t->request, &t->listener, &t->result);
-	return t->result.status;
+	trial->lines = 0;
+	drive_run(&trial->instance, &trial->request, &trial->listener, &trial->result);
+	return trial->result.status;
 }
 
-static json_t *blackboard_of(struct trial *t, struct err *e)
+static json_t *blackboard_of(struct trial *trial, struct err *e)
 {
-	struct replay_request q = {.machine = t->fixture.m, .to_seq = UINT64_MAX};
+	struct replay_request q = {.machine = trial->fixture.m, .to_seq = UINT64_MAX};
 	struct drive_result result;
 	json_t *board = NULL;
-	return replay_run(&t->instance, &q, &result, &board, e) ? NULL : board;
+	return replay_run(&trial->instance, &q, &result, &board, e) ? NULL : board;
 }
 
 #define HEAD "machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: 9}\n"
@@ -358,14 +358,14 @@ static void change(json_t *event, const struct edit *e)
 }
 
 /* Line by line. */
-static void rewrite(struct trial *t, const struct edit *edit)
+static void rewrite(struct trial *trial, const struct edit *edit)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	struct journal_mark mark = journal_start();
 	AUTO_BUF out;
 	buf_init(&out, 1 << 20);
-	if (io_read_file(t->instance.dir_fd, "journal.jsonl", 1 << 20, &text, &len, NULL))
+	if (io_read_file(trial->instance.dir_fd, "journal.jsonl", 1 << 20, &text, &len, NULL))
 		bail("no journal");
 	for (char *at = text, *nl; *at; at = nl + 1) {
 		nl = strchr(at, '\n');
@@ -374,7 +374,7 @@ static void rewrite(struct trial *t, const struct edit *edit)
 		if (journal_encode(event, mark.chain, &out, NULL))
 			bail("cannot encode");
 	}
-	if (io_replace_file(t->instance.dir_fd, "journal.jsonl", out.data, out.len, 0600, NULL))
+	if (io_replace_file(trial->instance.dir_fd, "journal.jsonl", out.data, out.len, 0600, NULL))
 		bail("cannot write");
 }
 
@@ -449,10 +449,10 @@ static void test_divergence(void)
 	}
 }
 
-static bool count_applied(void *ctx, const json_t *event, const struct position *p)
+static bool count_applied(void *ctx, const json_t *event, const struct position *position)
 {
 	(void)event;
-	(void)p;
+	(void)position;
 	++*(uint64_t *)ctx;
 	return false;
 }
@@ -460,11 +460,11 @@ static bool count_applied(void *ctx, const json_t *event, const struct position 
 /* --- snapshots -------------------------------------------------------------------------------- */
 
 /* Where the instance stands by its journal, with its snapshot taken from any length on. */
-static uint64_t recovered_seq(struct trial *t, uint64_t *lines_read)
+static uint64_t recovered_seq(struct trial *trial, uint64_t *lines_read)
 {
-	AUTO_FD int fd = openat(t->instance.dir_fd, "journal.jsonl", O_RDONLY);
-	struct recovery r = {.instance = &t->instance,
-		.machine = t->fixture.m,
+	AUTO_FD int fd = openat(trial->instance.dir_fd, "journal.jsonl", O_RDONLY);
+	struct recovery r = {.instance = &trial->instance,
+		.machine = trial->fixture.m,
 		.fd = fd,
 		.each = count_applied,
 		.ctx = lines_read};
@@ -476,21 +476,22 @@ static uint64_t recovered_seq(struct trial *t, uint64_t *lines_read)
 	return seq;
 }
 
-static void replace_snapshot(struct trial *t, const char *text)
+static void replace_snapshot(struct trial *trial, const char *text)
 {
-	if (io_replace_file(t->instance.dir_fd, "snapshot.json", text, strlen(text), 0600, NULL))
+	if (io_replace_file(
+		    trial->instance.dir_fd, "snapshot.json", text, strlen(text), 0600, NULL))
 		bail("cannot write a snapshot");
 }
 
 /* The machine waits, and has left this behind. */
-static char *parked_snapshot(struct trial *t)
+static char *parked_snapshot(struct trial *trial)
 {
 	char *text;
 	size_t len;
-	trial_init(t, parked);
-	t->request.exit_on_wait = true;
-	go(t);
-	if (io_read_file(t->instance.dir_fd, "snapshot.json", 1 << 20, &text, &len, NULL))
+	trial_init(trial, parked);
+	trial->request.exit_on_wait = true;
+	go(trial);
+	if (io_read_file(trial->instance.dir_fd, "snapshot.json", 1 << 20, &text, &len, NULL))
 		bail("no snapshot");
 	return text;
 }

@@ -5,19 +5,19 @@
 
 #include <string.h>
 
-static void say(struct agent_events *a, const char *text)
+static void say(struct agent_events *events, const char *text)
 {
 	AUTO_FREE char *json = strdup(text);
 	for (char *c = json; *c; c++)
 		if (*c == '\'')
 			*c = '"';
-	agent_events_take(a, json, strlen(json));
+	agent_events_take(events, json, strlen(json));
 }
 
 static void outcome_is(
-	const struct agent_events *a, bool late, const char *want, const char *reason)
+	const struct agent_events *events, bool late, const char *want, const char *reason)
 {
-	json_auto_t *fact = agent_events_fact(a, late);
+	json_auto_t *fact = agent_events_fact(events, late);
 	is_str(json_string_value(json_object_get(fact, "outcome")), want, "the outcome is %s",
 		want);
 	has_str(json_string_value(json_object_get(fact, "reason")), reason, "because %s", reason);

@@ -1,16 +1,16 @@
 /* Captured output: bounded memory, edges, replacement characters, redaction. */
 #include "base/json.h"
-#include "run/printed.h"
+#include "run/output_json.h"
 #include "tests/kit/tap.h"
 
 #include <string.h>
 
-static void fill(struct output *o, size_t cap, const char *text)
+static void fill(struct output *output, size_t cap, const char *text)
 {
-	output_init(o, cap);
+	output_init(output, cap);
 	for (const char *at = text; *at; at++) /* byte by byte: the worst case */
-		output_take(o, at, 1);
-	output_close(o);
+		output_take(output, at, 1);
+	output_close(output);
 }
 
 static void test_capture(void)
@@ -37,7 +37,7 @@ static void test_capture(void)
 static void text_is(const char *bytes, size_t len, const char *want, bool clean)
 {
 	bool said;
-	json_auto_t *text = printed_text(bytes, len, &said);
+	json_auto_t *text = output_json_text(bytes, len, &said);
 	is_str(json_string_value(text), want, "%s", want);
 	is(said, clean, "it was %s", clean ? "clean" : "not clean");
 }
@@ -53,7 +53,7 @@ static void test_text(void)
 	text_is("", 0, "", true);
 	struct output o;
 	fill(&o, 64, "0123\xc3\xbc\x34\x35");
-	json_auto_t *tail = printed_tail(&o, 3);
+	json_auto_t *tail = output_json_tail(&o, 3);
 	is_str(json_string_value(tail), "45", "a tail begins with a whole character");
 	output_done(&o);
 }
@@ -65,7 +65,7 @@ static bool no_text(void)
 	AUTO_FREE char *bytes = malloc(BYTES);
 	bool clean;
 	memset(bytes, 0xff, BYTES);
-	json_auto_t *text = printed_text(bytes, BYTES, &clean);
+	json_auto_t *text = output_json_text(bytes, BYTES, &clean);
 	return !clean && json_string_length(text) == 3 * (size_t)BYTES;
 }
 
@@ -86,7 +86,7 @@ static void test_fact_edges(void)
 		json_auto_t *fact = json_object();
 		struct sha256 whole;
 		sha256_init(&whole);
-		printed_fact(&o, &whole, fact);
+		output_json_fact(&o, &whole, fact);
 		const char *text = json_string_value(json_object_get(fact, "stdout"));
 		ok(!json_object_get(fact, "not_utf8") && !strstr(text, "\xef\xbf\xbd"),
 			"no character is cut, %zu", shift);
@@ -98,13 +98,13 @@ static void test_fact_edges(void)
 	}
 }
 
-static void hide(struct output *o, const char *const *texts)
+static void hide(struct output *output, const char *const *texts)
 {
 	struct secrets secrets = {0};
 	for (; *texts; texts++)
 		if (secrets_add(&secrets, *texts))
 			bail("no memory");
-	output_redact(o, &secrets);
+	output_redact(output, &secrets);
 	secrets_done(&secrets);
 }
 
@@ -159,7 +159,7 @@ static void test_redaction(void)
 	struct sha256 whole;
 	sha256_init(&whole);
 	json_auto_t *fact = json_object();
-	printed_fact(&o, &whole, fact);
+	output_json_fact(&o, &whole, fact);
 	is(json_get_int(fact, "stdout_dropped"), 4,
 		"as what is left out, where more is left than came");
 	output_done(&o);

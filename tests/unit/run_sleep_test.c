@@ -179,30 +179,30 @@ static struct instance begin(struct interrupts *interrupts)
 	return i;
 }
 
-static void end(const struct instance *i, struct interrupts *interrupts)
+static void end(const struct instance *instance, struct interrupts *interrupts)
 {
 	interrupts_done(interrupts);
-	close(i->lock_fd);
-	close(i->dir_fd);
+	close(instance->lock_fd);
+	close(instance->dir_fd);
 }
 
-static void run_trial(const struct trial *t)
+static void run_trial(const struct trial *trial)
 {
 	struct err e = ERR_NONE;
 	struct interrupts interrupts;
 	struct instance i = begin(&interrupts);
-	memcpy(world.actions, t->actions, sizeof(world.actions));
-	int64_t until = t->until_secs ? clock_realtime_us() + t->until_secs * SECOND : 0;
+	memcpy(world.actions, trial->actions, sizeof(world.actions));
+	int64_t until = trial->until_secs ? clock_realtime_us() + trial->until_secs * SECOND : 0;
 	struct sleep s = {.instance = &i,
 		.interrupts = &interrupts,
 		.until_us = until,
-		.most_ms = t->most_ms,
-		.pokes = !t->retry};
-	is(sleep_wait(&s, &e), 0, "%s", t->name);
+		.most_ms = trial->most_ms,
+		.pokes = !trial->retry};
+	is(sleep_wait(&s, &e), 0, "%s", trial->name);
 	ok(!world.stuck, "it wakes");
-	is(s.woke, t->woke, "for the right reason");
-	is(world.polls, t->polls, "after sleeping as often as something happened");
-	if (s.woke == WOKE_TIMER && !t->most_ms)
+	is(s.woke, trial->woke, "for the right reason");
+	is(world.polls, trial->polls, "after sleeping as often as something happened");
+	if (s.woke == WOKE_TIMER && !trial->most_ms)
 		ok(clock_realtime_us() >= until, "not before it is due");
 	if (until)
 		is(world.flags, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET,

@@ -3,12 +3,13 @@
 #include "schema/wrap.h"
 #include "schema_kit.h"
 
-static const char *shown(struct reading *r, struct buf *out)
+static const char *shown(struct reading *reading, struct buf *out)
 {
-	const struct doc *docs[] = {&r->doc};
-	findings_sort(&r->findings);
+	const struct doc *docs[] = {&reading->doc};
+	findings_sort(&reading->findings);
 	buf_init(out, 1 << 20);
-	findings_show(&r->findings, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, out);
+	findings_show(
+		&reading->findings, docs, 1, &(struct finding_look){.columns = WRAP_NEVER}, out);
 	return out->data;
 }
 

@@ -16,38 +16,40 @@ struct reading {
 };
 
 /* "LINE:COL-END_LINE:END_COL rule" per finding, one a line. */
-static inline const char *reading_lines(struct reading *r)
+static inline const char *reading_lines(struct reading *reading)
 {
-	findings_sort(&r->findings);
-	buf_done(&r->lines);
-	buf_init(&r->lines, 1 << 20);
-	buf_adds(&r->lines, "");
-	for (size_t i = 0; i < r->findings.count; i++) {
-		const struct finding *it = &r->findings.items[i];
-		buf_addf(&r->lines, "%s%u:%u-%u:%u %s", i ? "\n" : "", it->pos.line, it->pos.column,
-			it->pos.end_line, it->pos.end_column, rule_info(it->rule)->id);
+	findings_sort(&reading->findings);
+	buf_done(&reading->lines);
+	buf_init(&reading->lines, 1 << 20);
+	buf_adds(&reading->lines, "");
+	for (size_t i = 0; i < reading->findings.count; i++) {
+		const struct finding *it = &reading->findings.items[i];
+		buf_addf(&reading->lines, "%s%u:%u-%u:%u %s", i ? "\n" : "", it->pos.line,
+			it->pos.column, it->pos.end_line, it->pos.end_column,
+			rule_info(it->rule)->id);
 	}
-	return r->lines.data;
+	return reading->lines.data;
 }
 
 /* `file`'s suffix chooses the syntax. */
-static inline void reading_bytes(struct reading *r, const char *file, const char *text, size_t len)
+static inline void reading_bytes(
+	struct reading *reading, const char *file, const char *text, size_t len)
 {
-	*r = (struct reading){.rc = 0};
-	findings_init(&r->findings);
-	r->rc = doc_read(&r->doc, file, text, len, &r->findings);
+	*reading = (struct reading){.rc = 0};
+	findings_init(&reading->findings);
+	reading->rc = doc_read(&reading->doc, file, text, len, &reading->findings);
 }
 
-static inline void reading_init(struct reading *r, const char *file, const char *text)
+static inline void reading_init(struct reading *reading, const char *file, const char *text)
 {
-	reading_bytes(r, file, text, strlen(text));
+	reading_bytes(reading, file, text, strlen(text));
 }
 
-static inline void reading_done(struct reading *r)
+static inline void reading_done(struct reading *reading)
 {
-	buf_done(&r->lines);
-	findings_done(&r->findings);
-	doc_done(&r->doc);
+	buf_done(&reading->lines);
+	findings_done(&reading->findings);
+	doc_done(&reading->doc);
 }
 
 /* Reads and compares all findings; "" means there must be none. */

@@ -20,16 +20,16 @@ static void expect_rule(
 }
 
 /* A list nested `depth` levels deep; in TOML below a key, whose map is a level too. */
-static void nested(struct buf *b, const char *file, size_t depth)
+static void nested(struct buf *buf, const char *file, size_t depth)
 {
 	bool toml = strstr(file, "toml") != NULL;
-	buf_clear(b);
-	buf_adds(b, toml ? "a = " : "");
+	buf_clear(buf);
+	buf_adds(buf, toml ? "a = " : "");
 	for (size_t i = toml; i < depth; i++)
-		buf_addc(b, '[');
-	buf_addc(b, '1');
+		buf_addc(buf, '[');
+	buf_addc(buf, '1');
 	for (size_t i = toml; i < depth; i++)
-		buf_addc(b, ']');
+		buf_addc(buf, ']');
 }
 
 static void test_depth(void)

@@ -3,13 +3,15 @@
 #include "base/json.h"
 #include "schema_kit.h"
 
-static void fill(struct reading *r)
+static void fill(struct reading *reading)
 {
-	reading_init(r, "dir/a b%.yaml", "a: .inf\né: &x 1\na: 2\n");
-	findings_sort(&r->findings);
-	r->findings.items[1].state = "s";
-	finding_add(&r->findings, RULE_CONFIG_NEVER_HONOURED, &r->doc, NULL, "one,\ntwo: 100%%");
-	finding_add(&r->findings, RULE_CONFIG_FILE, &(struct doc){.file = "/etc/x"}, NULL, "x");
+	reading_init(reading, "dir/a b%.yaml", "a: .inf\né: &x 1\na: 2\n");
+	findings_sort(&reading->findings);
+	reading->findings.items[1].state = "s";
+	finding_add(&reading->findings, RULE_CONFIG_NEVER_HONOURED, &reading->doc, NULL,
+		"one,\ntwo: 100%%");
+	finding_add(
+		&reading->findings, RULE_CONFIG_FILE, &(struct doc){.file = "/etc/x"}, NULL, "x");
 }
 
 static void test_sarif(struct buf *out)

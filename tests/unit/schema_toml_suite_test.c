@@ -63,10 +63,10 @@ static bool matches(const struct doc_node *node, const json_t *want)
 	return matches_table(node, want);
 }
 
-static bool only_refused_by_us(const struct findings *f)
+static bool only_refused_by_us(const struct findings *findings)
 {
-	for (size_t i = 0; i < f->count; i++) {
-		enum rule rule = f->items[i].rule;
+	for (size_t i = 0; i < findings->count; i++) {
+		enum rule rule = findings->items[i].rule;
 		if (rule != RULE_TOML_DATE && rule != RULE_NOT_FINITE &&
 			rule != RULE_NUL_CHARACTER && rule != RULE_CONTROL_CHARACTER)
 			return false;
@@ -74,20 +74,21 @@ static bool only_refused_by_us(const struct findings *f)
 	return true;
 }
 
-static void check_valid(const char *path, struct reading *r)
+static void check_valid(const char *path, struct reading *reading)
 {
 	char json[4096];
 	snprintf(json, sizeof(json), "%.*s.json", (int)(strlen(path) - 5), path);
 	json_auto_t *want = json_load_file(json, JSON_ALLOW_NUL, NULL);
 	valid_count++;
-	if (!ok(only_refused_by_us(&r->findings), "%s", path)) {
-		diag("%s", reading_lines(r));
+	if (!ok(only_refused_by_us(&reading->findings), "%s", path)) {
+		diag("%s", reading_lines(reading));
 		return;
 	}
 	/* Raw C1 characters stop the reader, so there is no tree to compare. */
-	if (r->findings.count && r->findings.items[0].rule == RULE_CONTROL_CHARACTER)
+	if (reading->findings.count && reading->findings.items[0].rule == RULE_CONTROL_CHARACTER)
 		return;
-	ok(want && r->doc.root && matches(r->doc.root, want), "%s is what its JSON says", path);
+	ok(want && reading->doc.root && matches(reading->doc.root, want),
+		"%s is what its JSON says", path);
 }
 
 static int visit(const char *path, const struct stat *st, int kind, struct FTW *at)

@@ -60,22 +60,22 @@ static int by_line(const void *a, const void *b)
 }
 
 /* Rule, state and message of every finding, without and in an order without positions. */
-static void check_machine(struct reading *r, struct buf *out)
+static void check_machine(struct reading *reading, struct buf *out)
 {
-	struct machine *m = fixture_machine(&r->doc, NULL, &r->findings);
-	AUTO_FREE char **lines = calloc(r->findings.count + 1, sizeof(*lines));
-	for (size_t i = 0; i < r->findings.count; i++) {
-		const struct finding *it = &r->findings.items[i];
+	struct machine *m = fixture_machine(&reading->doc, NULL, &reading->findings);
+	AUTO_FREE char **lines = calloc(reading->findings.count + 1, sizeof(*lines));
+	for (size_t i = 0; i < reading->findings.count; i++) {
+		const struct finding *it = &reading->findings.items[i];
 		const char *line = strstr(it->message, "on line ");
 		int len = line ? (int)(line - it->message) : (int)strlen(it->message);
 		if (asprintf(&lines[i], "%s %s %.*s\n", rule_info(it->rule)->id,
 			    it->state ? it->state : "", len, it->message) < 0)
 			bail("out of memory");
 	}
-	qsort(lines, r->findings.count, sizeof(*lines), by_line);
+	qsort(lines, reading->findings.count, sizeof(*lines), by_line);
 	buf_clear(out);
 	buf_adds(out, "");
-	for (size_t i = 0; i < r->findings.count; i++) {
+	for (size_t i = 0; i < reading->findings.count; i++) {
 		buf_adds(out, lines[i]);
 		free(lines[i]);
 	}

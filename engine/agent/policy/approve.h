@@ -19,5 +19,5 @@ enum decision { DECIDE_RUN, DECIDE_ASK, DECIDE_DENY, DECIDE_BLOCK };
 
 /* `why` (never NULL afterwards) is the reason as the model and the audit trail see it. */
 enum decision approve_decide(
-	const struct approve_rules *r, const struct verdict *v, const char **why);
+	const struct approve_rules *rules, const struct verdict *verdict, const char **why);
 #endif

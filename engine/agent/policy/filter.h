@@ -20,6 +20,6 @@ struct filtered {
 };
 
 /* Appends `text`, filtered. -1: it crosses out->cap_bytes. */
-int filter_text(const struct filter *f, const char *text, size_t len, struct buf *out,
+int filter_text(const struct filter *filter, const char *text, size_t len, struct buf *out,
 	struct filtered *seen);
 #endif

@@ -1,7 +1,7 @@
 /* Finds programs in their table. */
 #include "agent/policy/programs_table.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <string.h>
 
 const struct rule *rule_find(const char *name)

@@ -19,30 +19,30 @@ const char *redact_kind_name(enum redact_kind kind)
 	return names[kind];
 }
 
-int redact_add(struct redact *r, const char *secret)
+int redact_add(struct redact *redact, const char *secret)
 {
-	return secrets_add(&r->secrets, secret);
+	return secrets_add(&redact->secrets, secret);
 }
 
-int redact_add_environment(struct redact *r, char *const *environment)
+int redact_add_environment(struct redact *redact, char *const *environment)
 {
 	for (; *environment; environment++) {
 		const char *equals = strchr(*environment, '=');
 		if (equals && secret_name(*environment, (size_t)(equals - *environment)) &&
-			redact_add(r, equals + 1))
+			redact_add(redact, equals + 1))
 			return -1;
 	}
 	return 0;
 }
 
-void redact_done(struct redact *r)
+void redact_done(struct redact *redact)
 {
-	secrets_done(&r->secrets);
+	secrets_done(&redact->secrets);
 }
 
-static bool match_key(const struct redact *r, struct place p, struct match *out)
+static bool match_key(const struct redact *redact, struct place p, struct match *out)
 {
-	size_t len = r ? secrets_match(&r->secrets, p.text + p.at, p.len - p.at) : 0;
+	size_t len = redact ? secrets_match(&redact->secrets, p.text + p.at, p.len - p.at) : 0;
 	*out = (struct match){0, len};
 	return len;
 }
@@ -57,7 +57,7 @@ static bool is_dull(struct place p)
 }
 
 /* The first recogniser that fits wins; the order is from the surest to the vaguest. */
-static bool match_any(const struct redact *r, unsigned ignored_kinds, struct place p,
+static bool match_any(const struct redact *redact, unsigned ignored_kinds, struct place p,
 	struct match *m, enum redact_kind *kind)
 {
 	static const struct {
@@ -67,7 +67,7 @@ static bool match_any(const struct redact *r, unsigned ignored_kinds, struct pla
 		{REDACT_URL, match_url}, {REDACT_VALUE, match_value}, {REDACT_TOKEN, match_token},
 		{REDACT_ENTROPY, match_entropy}};
 	*kind = REDACT_KEY;
-	if (match_key(r, p, m))
+	if (match_key(redact, p, m))
 		return true;
 	if (is_dull(p))
 		return false;
@@ -105,37 +105,40 @@ static void write_over(struct buf *out, const char *secret, size_t len)
 
 /* Where a secret ends: with what only looks like one goes all of each known one that begins in it.
  */
-static void put_mark(struct replacing *x, struct span s)
+static void put_mark(struct replacing *replacing, struct span s)
 {
-	if (x->r)
-		s.to = secrets_end(&x->r->secrets, x->all.text, x->all.len, s.from, s.to);
-	buf_add(x->out, x->all.text + x->begun, s.from - x->begun);
-	if (x->over)
-		write_over(x->out, x->all.text + s.from, s.to - s.from);
+	if (replacing->r)
+		s.to = secrets_end(&replacing->r->secrets, replacing->all.text, replacing->all.len,
+			s.from, s.to);
+	buf_add(replacing->out, replacing->all.text + replacing->begun, s.from - replacing->begun);
+	if (replacing->over)
+		write_over(replacing->out, replacing->all.text + s.from, s.to - s.from);
 	else
-		buf_addf(x->out, REDACT_MARK "%s]", redact_kind_name(s.kind));
-	if (x->tally)
-		x->tally->of[s.kind]++;
-	x->begun = s.to;
-	if (x->due.from < s.to)
-		x->due.from = s.to;
-	if (x->due.to <= x->due.from)
-		x->due = (struct span){0};
+		buf_addf(replacing->out, REDACT_MARK "%s]", redact_kind_name(s.kind));
+	if (replacing->tally)
+		replacing->tally->of[s.kind]++;
+	replacing->begun = s.to;
+	if (replacing->due.from < s.to)
+		replacing->due.from = s.to;
+	if (replacing->due.to <= replacing->due.from)
+		replacing->due = (struct span){0};
 }
 
-static void put_off(struct replacing *x, struct span s)
+static void put_off(struct replacing *replacing, struct span s)
 {
-	if (!x->due.to) {
-		x->due = s;
+	if (!replacing->due.to) {
+		replacing->due = s;
 		return;
 	}
-	x->due.from = s.from < x->due.from ? s.from : x->due.from;
-	x->due.to = s.to > x->due.to ? s.to : x->due.to;
+	replacing->due.from = s.from < replacing->due.from ? s.from : replacing->due.from;
+	replacing->due.to = s.to > replacing->due.to ? s.to : replacing->due.to;
 }
 
-static bool is_name(const struct replacing *x, size_t at, struct match m, enum redact_kind kind)
+static bool is_name(
+	const struct replacing *replacing, size_t at, struct match m, enum redact_kind kind)
 {
-	return x->own && kind == REDACT_ENTROPY && wording_is(x->all.text + at + m.keep, m.secret);
+	return replacing->own && kind == REDACT_ENTROPY &&
+	       wording_is(replacing->all.text + at + m.keep, m.secret);
 }
 
 static int replace(struct replacing x)
@@ -162,34 +165,34 @@ static int replace(struct replacing x)
 	return buf_add(x.out, all.text + x.begun, all.len - x.begun);
 }
 
-int redact_text(const struct redact *r, const char *text, size_t len, struct buf *out,
+int redact_text(const struct redact *redact, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
 	return replace(
-		(struct replacing){.r = r, .all = {text, len, 0}, .out = out, .tally = tally});
+		(struct replacing){.r = redact, .all = {text, len, 0}, .out = out, .tally = tally});
 }
 
-int redact_known(const struct redact *r, const char *text, size_t len, struct buf *out,
+int redact_known(const struct redact *redact, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
-	return replace((struct replacing){.r = r,
+	return replace((struct replacing){.r = redact,
 		.all = {text, len, 0},
 		.out = out,
 		.tally = tally,
 		.ignored_kinds = VAGUE_KINDS});
 }
 
-int redact_own(const struct redact *r, const char *text, size_t len, struct buf *out,
+int redact_own(const struct redact *redact, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
 	return replace((struct replacing){
-		.r = r, .all = {text, len, 0}, .out = out, .tally = tally, .own = true});
+		.r = redact, .all = {text, len, 0}, .out = out, .tally = tally, .own = true});
 }
 
-int redact_over(const struct redact *r, const char *text, size_t len, struct buf *out,
+int redact_over(const struct redact *redact, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally)
 {
-	return replace((struct replacing){.r = r,
+	return replace((struct replacing){.r = redact,
 		.all = {text, len, 0},
 		.out = out,
 		.tally = tally,
@@ -199,16 +202,16 @@ int redact_over(const struct redact *r, const char *text, size_t len, struct buf
 
 /* The secret across `at`, or several where one begins in another, with the words that make one of
  * it. from == to: nothing. */
-static struct span across(const struct redact *r, struct place p, size_t at)
+static struct span across(const struct redact *redact, struct place p, size_t at)
 {
 	struct span s = {0};
-	size_t back =
-		r && r->secrets.longest > SECRET_MAX_BYTES ? r->secrets.longest : SECRET_MAX_BYTES;
+	size_t back = redact && redact->secrets.longest > SECRET_MAX_BYTES ? redact->secrets.longest
+									   : SECRET_MAX_BYTES;
 	p.at = at > back ? at - back : 0;
 	for (; p.at < p.len && (p.at < at || p.at < s.to); p.at++) {
 		struct match m;
 		bool inside = p.at < s.to;
-		if (!(inside ? match_key(r, p, &m) : match_any(r, 0, p, &m, &s.kind)))
+		if (!(inside ? match_key(redact, p, &m) : match_any(redact, 0, p, &m, &s.kind)))
 			continue;
 		size_t to = p.at + m.keep + m.secret;
 		s.from = inside ? s.from : p.at;
@@ -217,10 +220,10 @@ static struct span across(const struct redact *r, struct place p, size_t at)
 	return s.from < at && s.to > at ? s : (struct span){0};
 }
 
-size_t redact_cut(const struct redact *r, const char *text, size_t len, size_t at, bool behind)
+size_t redact_cut(const struct redact *redact, const char *text, size_t len, size_t at, bool behind)
 {
 	/* Of what is longer than a secret, only the part nearest to the cut was looked at. */
-	for (struct span s; (s = across(r, (struct place){text, len, 0}, at)).to;)
+	for (struct span s; (s = across(redact, (struct place){text, len, 0}, at)).to;)
 		at = behind ? s.to : s.from;
 	return at;
 }

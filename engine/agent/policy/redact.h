@@ -42,12 +42,12 @@ struct redact_tally {
 
 const char *redact_kind_name(enum redact_kind kind);
 /* Looks for `secret` from now on, however it is encoded (base/secrets.h). */
-int redact_add(struct redact *r, const char *secret);
+int redact_add(struct redact *redact, const char *secret);
 /* The values of those NAME=VALUE strings (NULL-terminated) whose names say that they are secret. */
-int redact_add_environment(struct redact *r, char *const *environment);
+int redact_add_environment(struct redact *redact, char *const *environment);
 /* Wipes and releases. */
-void redact_done(struct redact *r);
-typedef int redact_fn(const struct redact *r, const char *text, size_t len, struct buf *out,
+void redact_done(struct redact *redact);
+typedef int redact_fn(const struct redact *redact, const char *text, size_t len, struct buf *out,
 	struct redact_tally *tally);
 /* Appends `text` with every secret replaced. `tally` (NULL: none) counts by kind. */
 redact_fn redact_text;
@@ -62,7 +62,8 @@ redact_fn redact_own;
 redact_fn redact_over;
 /* Where to cut `text` instead of at `at`, for half of a secret is none that is found: before the
  * one that lies across it, or, when what stands `behind` the cut is kept, after it. */
-size_t redact_cut(const struct redact *r, const char *text, size_t len, size_t at, bool behind);
+size_t redact_cut(
+	const struct redact *redact, const char *text, size_t len, size_t at, bool behind);
 /* Whether `text` holds a placeholder: such text must never be written into a file. */
 bool redact_is_marked(const char *text);
 #endif

@@ -7,8 +7,8 @@
 #include <jansson.h>
 
 /* A copy of `value` in which `how` has replaced the secrets. NULL: out of memory. */
-json_t *redact_json(
-	redact_fn *how, const struct redact *r, const json_t *value, struct redact_tally *tally);
+json_t *redact_json(redact_fn *how, const struct redact *redact, const json_t *value,
+	struct redact_tally *tally);
 /* The same where every name is one that this program wrote: they stay, whatever a secret is. */
-json_t *redact_values(redact_fn *how, const struct redact *r, const json_t *value);
+json_t *redact_values(redact_fn *how, const struct redact *redact, const json_t *value);
 #endif

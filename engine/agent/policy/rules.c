@@ -113,45 +113,46 @@ struct gathering {
 	bool rest_kept;      /* options that are not in the row keep the level */
 };
 
-static void add_code(struct gathering *g, const char *value)
+static void add_code(struct gathering *gathering, const char *value)
 {
-	const struct shell_word *word = g->call->words[g->at];
-	struct shell_word *code = arena_alloc(&g->judge->arena, sizeof(*code));
+	const struct shell_word *word = gathering->call->words[gathering->at];
+	struct shell_word *code = arena_alloc(&gathering->judge->arena, sizeof(*code));
 	*code = *word;
 	code->text = value;
 	code->next = NULL;
-	const struct shell_word **tail = &g->reading->codes;
+	const struct shell_word **tail = &gathering->reading->codes;
 	while (*tail)
 		tail = (const struct shell_word **)(uintptr_t) & (*tail)->next;
 	*tail = code;
 }
 
 /* Judges a file that an option names to be read: code (f), or a place of the workspace (P). */
-static void take_read(struct gathering *g, char mark, const char *path)
+static void take_read(struct gathering *gathering, char mark, const char *path)
 {
 	bool input = path_is_stdin(path);
-	g->reading->file = g->reading->file || mark == 'f';
-	g->reading->input = g->reading->input || input;
-	if (mark == 'P' && !input && path_is_outside(g->judge, path))
-		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %.80s is outside of the workspace",
-			g->call->name, path);
+	gathering->reading->file = gathering->reading->file || mark == 'f';
+	gathering->reading->input = gathering->reading->input || input;
+	if (mark == 'P' && !input && path_is_outside(gathering->judge, path))
+		judge_raise(gathering->judge, LEVEL_DESTRUCTIVE,
+			"%s: %.80s is outside of the workspace", gathering->call->name, path);
 }
 
 /* Judges a file that an option names to be written; some programs take a command there. */
-static void take_written(struct gathering *g, const char *option, const char *path)
+static void take_written(struct gathering *gathering, const char *option, const char *path)
 {
-	const char *program = g->call->name;
-	bool outside = path_is_outside(g->judge, path);
+	const char *program = gathering->call->name;
+	bool outside = path_is_outside(gathering->judge, path);
 	if (*path && strchr("|!", *path))
-		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: %s runs a command", program, option);
+		judge_raise(gathering->judge, LEVEL_DESTRUCTIVE, "%s: %s runs a command", program,
+			option);
 	if (path_is_device(path))
-		judge_raise(g->judge, LEVEL_DENIED, "%s writes to %.80s", program, path);
-	judge_raise(g->judge, outside ? LEVEL_DESTRUCTIVE : LEVEL_WRITE, "%s: %s writes a file",
-		program, option);
+		judge_raise(gathering->judge, LEVEL_DENIED, "%s writes to %.80s", program, path);
+	judge_raise(gathering->judge, outside ? LEVEL_DESTRUCTIVE : LEVEL_WRITE,
+		"%s: %s writes a file", program, option);
 }
 
 /* Acts on an option that was found, and moves to the word that is its value. */
-static void take_option(struct gathering *g, const struct found *found)
+static void take_option(struct gathering *gathering, const struct found *found)
 {
 	static const struct {
 		char mark;
@@ -160,64 +161,64 @@ static void take_option(struct gathering *g, const struct found *found)
 		{'n', LEVEL_NETWORK}};
 	const char *value = found->value;
 	if (found->valued && !value)
-		value = call_text(g->call, ++g->at);
-	if (found->valued && g->at >= g->call->count)
-		g->at = g->call->count - 1;
+		value = call_text(gathering->call, ++gathering->at);
+	if (found->valued && gathering->at >= gathering->call->count)
+		gathering->at = gathering->call->count - 1;
 	struct found word = {.known = false};
 	if (found->valued && value && *value != '-')
-		word = find_whole(g->rule->options, value);
+		word = find_whole(gathering->rule->options, value);
 	if (word.known && word.mark && strchr("dn", word.mark))
-		take_option(g, &(struct found){true, false, word.mark, NULL, "a value"});
+		take_option(gathering, &(struct found){true, false, word.mark, NULL, "a value"});
 	for (size_t i = 0; i < ARRAY_LEN(raises); i++)
 		if (found->mark == raises[i].mark)
-			judge_raise(
-				g->judge, raises[i].level, "%s: %s", g->call->name, found->name);
+			judge_raise(gathering->judge, raises[i].level, "%s: %s",
+				gathering->call->name, found->name);
 	/* A word behind an option that is not in the row may be that option's value. */
-	if ((found->mark == 'R' || found->mark == 'B') && g->at != g->unlisted + 1)
-		g->level = found->mark == 'R' ? LEVEL_READ_ONLY : LEVEL_BUILD;
+	if ((found->mark == 'R' || found->mark == 'B') && gathering->at != gathering->unlisted + 1)
+		gathering->level = found->mark == 'R' ? LEVEL_READ_ONLY : LEVEL_BUILD;
 	if (found->mark && strchr("cCm", found->mark))
-		add_code(g, value ? value : "");
-	g->reading->module = g->reading->module || found->mark == 'm';
-	g->stopped = g->stopped || found->mark == 'C' || found->mark == 'm';
+		add_code(gathering, value ? value : "");
+	gathering->reading->module = gathering->reading->module || found->mark == 'm';
+	gathering->stopped = gathering->stopped || found->mark == 'C' || found->mark == 'm';
 	if (found->mark && strchr("Pf", found->mark))
-		take_read(g, found->mark, value ? value : "");
+		take_read(gathering, found->mark, value ? value : "");
 	if (found->mark == 'o')
-		take_written(g, found->name, value ? value : "");
+		take_written(gathering, found->name, value ? value : "");
 }
 
-static void not_listed(struct gathering *g, const char *option)
+static void not_listed(struct gathering *gathering, const char *option)
 {
-	g->unlisted = g->at;
-	if (g->rest_kept)
+	gathering->unlisted = gathering->at;
+	if (gathering->rest_kept)
 		return;
-	g->reading->unknown = true;
-	judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: the option %.60s is not understood",
-		g->call->name, option);
+	gathering->reading->unknown = true;
+	judge_raise(gathering->judge, LEVEL_DESTRUCTIVE, "%s: the option %.60s is not understood",
+		gathering->call->name, option);
 }
 
-static void take_cluster(struct gathering *g, const char *word)
+static void take_cluster(struct gathering *gathering, const char *word)
 {
 	for (const char *letter = word + 1; *letter; letter++) {
-		struct found found = find_letter(g->rule->options, letter);
+		struct found found = find_letter(gathering->rule->options, letter);
 		if (found.known)
-			take_option(g, &found);
+			take_option(gathering, &found);
 		else
-			not_listed(g, word);
+			not_listed(gathering, word);
 		if (found.valued)
 			return;
 	}
 }
 
-static void take_word(struct gathering *g)
+static void take_word(struct gathering *gathering)
 {
-	const char *word = call_text(g->call, g->at);
-	struct found found = find_whole(g->rule->options, word);
+	const char *word = call_text(gathering->call, gathering->at);
+	struct found found = find_whole(gathering->rule->options, word);
 	if (found.known)
-		take_option(g, &found);
+		take_option(gathering, &found);
 	else if (word[1] != '-')
-		take_cluster(g, word);
+		take_cluster(gathering, word);
 	else
-		not_listed(g, word);
+		not_listed(gathering, word);
 }
 
 /* Returns the place behind the expansion at `at` where it is none that may be an option: a variable
@@ -252,12 +253,12 @@ static bool may_be_option(const struct judge *judge, const struct shell_word *wo
 }
 
 /* A computed word may be an option of a program that has dangerous ones. */
-static void judge_computed(struct gathering *g)
+static void judge_computed(struct gathering *gathering)
 {
-	const struct shell_word *word = g->call->words[g->at];
-	if (may_be_option(g->judge, word))
-		judge_raise(g->judge, LEVEL_DESTRUCTIVE, "%s: an argument is computed: %.60s",
-			g->call->name, word->text);
+	const struct shell_word *word = gathering->call->words[gathering->at];
+	if (may_be_option(gathering->judge, word))
+		judge_raise(gathering->judge, LEVEL_DESTRUCTIVE,
+			"%s: an argument is computed: %.60s", gathering->call->name, word->text);
 }
 
 /* Reads the words of the call behind index `from`. Returns the level. */

@@ -105,39 +105,41 @@ struct shell_options {
 };
 
 /* Reads a long option. */
-static void read_long(struct judge *judge, const struct call *call, struct shell_options *o)
+static void read_long(struct judge *judge, const struct call *call, struct shell_options *options)
 {
-	const char *word = call_text(call, o->operand), *value = strchr(word, '=');
+	const char *word = call_text(call, options->operand), *value = strchr(word, '=');
 	bool starts = list_has("--rcfile* --init-file*", word, true);
 	bool before = list_has("--init-c*", word, true), code = list_has("--c*", word, true);
-	o->starts = o->starts || starts;
-	o->string = o->string || (code && !value);
+	options->starts = options->starts || starts;
+	options->string = options->string || (code && !value);
 	if ((starts || before) && !value)
-		o->operand++;
+		options->operand++;
 	if (before || (code && value)) {
-		struct shell_word text = *call->words[o->operand < call->count ? o->operand : 0];
+		struct shell_word text =
+			*call->words[options->operand < call->count ? options->operand : 0];
 		text.text = value ? value + 1 : text.text;
-		o->traits |= judge_shell_text(judge, call, &text);
+		options->traits |= judge_shell_text(judge, call, &text);
 	}
-	o->operand++;
+	options->operand++;
 }
 
 /* Reads a cluster: each o or O, behind - or +, takes one of the words that follow it. */
-static void read_short(struct judge *judge, const struct call *call, struct shell_options *o)
+static void read_short(struct judge *judge, const struct call *call, struct shell_options *options)
 {
-	const char *word = call_text(call, o->operand++);
+	const char *word = call_text(call, options->operand++);
 	if (!strcmp(call->name, "fish") && word[1] == 'C') {
-		struct shell_word text = *call->words[o->operand < call->count ? o->operand : 0];
+		struct shell_word text =
+			*call->words[options->operand < call->count ? options->operand : 0];
 		text.text = word[2] ? word + 2 : text.text;
-		o->operand += !word[2];
-		o->traits |= judge_shell_text(judge, call, &text);
+		options->operand += !word[2];
+		options->traits |= judge_shell_text(judge, call, &text);
 		return;
 	}
 	for (const char *flag = word + 1; *flag; flag++) {
-		o->operand += *flag == 'o' || *flag == 'O';
-		o->string = o->string || *flag == 'c';
-		o->input = o->input || *flag == 's';
-		o->starts = o->starts || *flag == 'i';
+		options->operand += *flag == 'o' || *flag == 'O';
+		options->string = options->string || *flag == 'c';
+		options->input = options->input || *flag == 's';
+		options->starts = options->starts || *flag == 'i';
 	}
 }
 

@@ -1,7 +1,7 @@
 /* The grammar of shell text: pipelines, compound commands, functions, redirections. */
 #include "agent/policy/shell_reader.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -139,14 +139,14 @@ static const struct {
 	{"<>", SHELL_WRITE}, {"<", SHELL_READ}, {"&>>", SHELL_APPEND}, {"&>", SHELL_WRITE},
 	{">>", SHELL_APPEND}, {">&", SHELL_DUP}, {">|", SHELL_WRITE}, {">", SHELL_WRITE}};
 
-static int await_body(struct shell_reader *reader, struct shell_redirect *r, size_t begun)
+static int await_body(struct shell_reader *reader, struct shell_redirect *redirect, size_t begun)
 {
 	for (size_t i = begun; i < reader->at; i++)
-		r->plain = r->plain || strchr("'\"\\", reader->text[i]);
+		redirect->plain = redirect->plain || strchr("'\"\\", reader->text[i]);
 	struct shell_redirect **last = &reader->awaiting;
 	while (*last)
 		last = &(*last)->awaiting;
-	*last = r;
+	*last = redirect;
 	return 0;
 }
 

@@ -39,23 +39,23 @@ static int cannot(struct buf *out, const char *path, int number)
 
 /* Compared by identity, not by spelling: a protected directory stays protected under any name, and
  * on a file system that ignores case. */
-static bool is_protected(const struct tool_context *t, const struct stat *st)
+static bool is_protected(const struct tool_context *context, const struct stat *st)
 {
-	for (size_t i = 0; i < t->protect_count; i++) {
+	for (size_t i = 0; i < context->protect_count; i++) {
 		struct stat own;
-		if (!lstat(t->protect[i], &own) && io_is_same(&own, st))
+		if (!lstat(context->protect[i], &own) && io_is_same(&own, st))
 			return true;
 	}
 	return false;
 }
 
 /* A name that is protected before it exists. */
-static bool names_protected(const struct tool_context *t, const char *relative, size_t len)
+static bool names_protected(const struct tool_context *context, const char *relative, size_t len)
 {
-	size_t root = strlen(t->workspace);
-	for (size_t i = 0; i < t->protect_count; i++) {
-		const char *p = t->protect[i];
-		if (strncmp(p, t->workspace, root) || p[root] != '/')
+	size_t root = strlen(context->workspace);
+	for (size_t i = 0; i < context->protect_count; i++) {
+		const char *p = context->protect[i];
+		if (strncmp(p, context->workspace, root) || p[root] != '/')
 			continue;
 		if (strlen(p + root + 1) == len && !strncasecmp(p + root + 1, relative, len))
 			return true;
@@ -84,7 +84,8 @@ static int check_git_dir(int dir_fd, const char *name, const char *path, struct 
 }
 
 /* One component further down; made when `make` and missing. */
-static int descend(const struct tool_context *t, struct target *at, const char *name, bool make)
+static int descend(
+	const struct tool_context *context, struct target *at, const char *name, bool make)
 {
 	int flags = O_PATH | O_DIRECTORY;
 	int fd = beneath_open(at->dir_fd, name, flags, 0, RESOLVE_NO_SYMLINKS);
@@ -93,7 +94,7 @@ static int descend(const struct tool_context *t, struct target *at, const char *
 	struct stat st;
 	if (fd < 0)
 		return -1;
-	if (fstat(fd, &st) || is_protected(t, &st)) {
+	if (fstat(fd, &st) || is_protected(context, &st)) {
 		own_close(&fd);
 		errno = EPERM;
 		return -1;
@@ -152,12 +153,13 @@ static int tidy(const char *relative, char out[PATH_MAX])
 }
 
 /* Walks to the directory of `path`, component by component, never through a link. */
-static int find_target(const struct tool_context *t, const char *path, bool make, struct target *to,
-	struct buf *out)
+static int find_target(const struct tool_context *context, const char *path, bool make,
+	struct target *to, struct buf *out)
 {
 	char clean[PATH_MAX];
-	const char *relative = lookup_relative(t, path, out);
-	*to = (struct target){.path = path, .dir_fd = fcntl(t->workspace_fd, F_DUPFD_CLOEXEC, 0)};
+	const char *relative = lookup_relative(context, path, out);
+	*to = (struct target){
+		.path = path, .dir_fd = fcntl(context->workspace_fd, F_DUPFD_CLOEXEC, 0)};
 	if (!relative)
 		return -1;
 	if (tidy(relative, clean) || path[strlen(path) - 1] == '/')
@@ -165,12 +167,13 @@ static int find_target(const struct tool_context *t, const char *path, bool make
 	for (const char *at = clean; *at;) {
 		size_t len = strcspn(at, "/");
 		snprintf(to->name, sizeof(to->name), "%.*s", (int)len, at);
-		if (vcs_in_path(to->name) || names_protected(t, clean, (size_t)(at + len - clean)))
+		if (vcs_in_path(to->name) ||
+			names_protected(context, clean, (size_t)(at + len - clean)))
 			return refuse_component(out, path, EPERM);
 		int refused = check_git_dir(to->dir_fd, to->name, path, out);
 		if (refused)
 			return refused;
-		if (at[len] && descend(t, to, to->name, make))
+		if (at[len] && descend(context, to, to->name, make))
 			return refuse_component(out, path, errno);
 		at += len + (at[len] == '/');
 	}
@@ -232,14 +235,14 @@ static bool is_empty(const struct target *to, struct stat *st)
 	       !st->st_size;
 }
 
-static int create_file(
-	const struct tool_context *t, const struct target *to, const char *text, struct buf *out)
+static int create_file(const struct tool_context *context, const struct target *to,
+	const char *text, struct buf *out)
 {
 	const char *path = to->path;
 	struct buf view = {.data = (char *)(uintptr_t)text, .len = strlen(text)};
 	struct stat st;
 	bool fills = is_empty(to, &st);
-	if (fills && is_protected(t, &st))
+	if (fills && is_protected(context, &st))
 		return refuse_component(out, path, EPERM);
 	if (replace(to, &view, fills ? st.st_mode & 0777 : 0644, !fills)) {
 		if (errno != EEXIST)
@@ -277,7 +280,7 @@ static int read_text(const struct target *to, const char *path, struct stat *st,
 	return 0;
 }
 
-static int replace_in_file(const struct tool_context *t, const struct target *to,
+static int replace_in_file(const struct tool_context *context, const struct target *to,
 	const struct edit *edits, size_t count, struct buf *out)
 {
 	const char *path = to->path;
@@ -285,7 +288,7 @@ static int replace_in_file(const struct tool_context *t, const struct target *to
 	struct stat st;
 	if (read_text(to, path, &st, &text, out))
 		return -1;
-	if (is_protected(t, &st))
+	if (is_protected(context, &st))
 		return refuse_component(out, path, EPERM);
 	if (edit_apply(text.data, edits, count, &edited, out))
 		return -1;
@@ -337,7 +340,7 @@ static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct b
 	return creates;
 }
 
-static int apply_edit(const struct tool_context *t, const json_t *arguments, struct buf *out)
+static int apply_edit(const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	const char *path = tool_path(arguments);
 	const json_t *list = json_object_get(arguments, "edits");
@@ -349,11 +352,11 @@ static int apply_edit(const struct tool_context *t, const json_t *arguments, str
 		return say(
 			out, path, "was not created: the text holds a [REDACTED:...] placeholder.");
 	struct target to;
-	int rc = find_target(t, path, create, &to, out);
+	int rc = find_target(context, path, create, &to, out);
 	if (!rc && create)
-		rc = create_file(t, &to, edits[0].new_text, out);
+		rc = create_file(context, &to, edits[0].new_text, out);
 	else if (!rc)
-		rc = replace_in_file(t, &to, edits, json_array_size(list), out);
+		rc = replace_in_file(context, &to, edits, json_array_size(list), out);
 	own_close(&to.dir_fd);
 	return rc;
 }

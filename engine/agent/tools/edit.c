@@ -26,24 +26,24 @@ struct placed {
 
 /* --- finding ------------------------------------------------------------------------------- */
 
-static size_t occurrences(const struct file *f, const char *what, size_t what_len, size_t *at)
+static size_t occurrences(const struct file *file, const char *what, size_t what_len, size_t *at)
 {
 	size_t n = 0;
-	const char *from = f->text, *end = f->text + f->len, *hit;
+	const char *from = file->text, *end = file->text + file->len, *hit;
 	while (n * what_len < EFFORT_BYTES &&
 		(hit = memmem(from, (size_t)(end - from), what, what_len))) {
 		if (!n++)
-			*at = (size_t)(hit - f->text);
+			*at = (size_t)(hit - file->text);
 		from = hit + 1;
 	}
 	return n;
 }
 
-static size_t line_of(const struct file *f, size_t at)
+static size_t line_of(const struct file *file, size_t at)
 {
 	size_t line = 1;
 	for (size_t i = 0; i < at; i++)
-		line += f->text[i] == '\n';
+		line += file->text[i] == '\n';
 	return line;
 }
 
@@ -69,12 +69,12 @@ static bool without_cr(const char *text, struct buf *out)
 }
 
 /* Whether every line of the file ends in CRLF. */
-static bool is_crlf(const struct file *f)
+static bool is_crlf(const struct file *file)
 {
-	const char *end = f->text + f->len, *at = memchr(f->text, '\n', f->len);
+	const char *end = file->text + file->len, *at = memchr(file->text, '\n', file->len);
 	bool any = at;
 	for (; at; at = memchr(at + 1, '\n', (size_t)(end - at - 1)))
-		if (at == f->text || at[-1] != '\r')
+		if (at == file->text || at[-1] != '\r')
 			return false;
 	return any;
 }
@@ -114,17 +114,17 @@ struct hunt {
 	size_t effort;
 };
 
-static struct hunt hunt_of(const struct file *f, const char *old)
+static struct hunt hunt_of(const struct file *file, const char *old)
 {
-	return (struct hunt){old, old + strlen(old), f->text + f->len, EFFORT_BYTES};
+	return (struct hunt){old, old + strlen(old), file->text + file->len, EFFORT_BYTES};
 }
 
 /* False: the effort is used up. */
-static bool spend(struct hunt *h, const struct line *l)
+static bool spend(struct hunt *hunt, const struct line *line)
 {
-	size_t cost = l->len + LINE_BYTES;
-	h->effort -= cost < h->effort ? cost : h->effort;
-	return h->effort;
+	size_t cost = line->len + LINE_BYTES;
+	hunt->effort -= cost < hunt->effort ? cost : hunt->effort;
+	return hunt->effort;
 }
 
 static bool same_body(const struct line *a, const struct line *b)
@@ -133,7 +133,7 @@ static bool same_body(const struct line *a, const struct line *b)
 	       !memcmp(a->at + a->indent, b->at + b->indent, a->len - a->indent);
 }
 
-static bool fits_shift(struct shift *s, const struct line *file, const struct line *old)
+static bool fits_shift(struct shift *shift, const struct line *file, const struct line *old)
 {
 	bool adds = file->indent >= old->indent;
 	const struct line *more = adds ? file : old, *less = adds ? old : file;
@@ -142,41 +142,41 @@ static bool fits_shift(struct shift *s, const struct line *file, const struct li
 		return false;
 	char add[INDENT_MAX + 1] = "", drop[INDENT_MAX + 1] = "";
 	memcpy(adds ? add : drop, more->at, n);
-	if (!s->known)
-		*s = (struct shift){.known = true};
-	else if (strcmp(s->add, add) || strcmp(s->drop, drop))
+	if (!shift->known)
+		*shift = (struct shift){.known = true};
+	else if (strcmp(shift->add, add) || strcmp(shift->drop, drop))
 		return false;
-	memcpy(s->add, add, sizeof(add));
-	memcpy(s->drop, drop, sizeof(drop));
+	memcpy(shift->add, add, sizeof(add));
+	memcpy(shift->drop, drop, sizeof(drop));
 	return true;
 }
 
 /* Whether the lines at `text` are those of `old` but for one shift. Blank lines fit any. */
-static bool block_fits(struct hunt *h, const char *text, struct shift *s, const char **stop)
+static bool block_fits(struct hunt *hunt, const char *text, struct shift *shift, const char **stop)
 {
-	const char *old = h->old;
+	const char *old = hunt->old;
 	struct line file, want;
-	*s = (struct shift){.known = false};
-	while (next_line(&old, h->old_end, &want)) {
-		if (!next_line(&text, h->end, &file) || !spend(h, &want) ||
+	*shift = (struct shift){.known = false};
+	while (next_line(&old, hunt->old_end, &want)) {
+		if (!next_line(&text, hunt->end, &file) || !spend(hunt, &want) ||
 			!same_body(&file, &want))
 			return false;
-		if (want.indent < want.len && !fits_shift(s, &file, &want))
+		if (want.indent < want.len && !fits_shift(shift, &file, &want))
 			return false;
 		*stop = file.at + file.len;
 	}
-	return s->known && (s->add[0] || s->drop[0]);
+	return shift->known && (shift->add[0] || shift->drop[0]);
 }
 
-static void reindent(const char *text, const struct shift *s, struct buf *out)
+static void reindent(const char *text, const struct shift *shift, struct buf *out)
 {
 	const char *at = text, *end = text + strlen(text);
 	struct line l;
-	size_t drop = strlen(s->drop);
+	size_t drop = strlen(shift->drop);
 	while (next_line(&at, end, &l)) {
 		if (l.indent < l.len)
-			buf_adds(out, s->add);
-		bool drops = drop && l.indent >= drop && !memcmp(l.at, s->drop, drop);
+			buf_adds(out, shift->add);
+		bool drops = drop && l.indent >= drop && !memcmp(l.at, shift->drop, drop);
 		buf_add(out, l.at + (drops ? drop : 0), l.len - (drops ? drop : 0));
 		if (l.at + l.len < end)
 			buf_addc(out, '\n');
@@ -184,11 +184,12 @@ static void reindent(const char *text, const struct shift *s, struct buf *out)
 }
 
 /* The only block that is `old` shifted by one indentation. */
-static bool heal_indent(const struct file *f, struct placed *p)
+static bool heal_indent(const struct file *file, struct placed *placed)
 {
-	const char *old = p->edit->old_text, *at = f->text, *stop = NULL, *found_stop = NULL;
+	const char *old = placed->edit->old_text, *at = file->text, *stop = NULL,
+		   *found_stop = NULL;
 	size_t found = 0;
-	struct hunt h = hunt_of(f, old);
+	struct hunt h = hunt_of(file, old);
 	struct shift s, chosen = {.known = false};
 	struct line l;
 	bool ends_line = old[0] && old[strlen(old) - 1] == '\n';
@@ -198,16 +199,17 @@ static bool heal_indent(const struct file *f, struct placed *p)
 		if (found++)
 			return false;
 		chosen = s;
-		p->at = (size_t)(line - f->text);
+		placed->at = (size_t)(line - file->text);
 		found_stop = stop;
 	}
 	if (!found || !h.effort)
 		return false;
-	p->len = (size_t)(found_stop - f->text) - p->at;
-	p->len += ends_line && p->at + p->len < f->len;
-	buf_clear(&p->with);
-	reindent(p->edit->new_text, &chosen, &p->with);
-	buf_addf(f->report, "Edit %zu: the indentation was adapted to the file's.\n", p->number);
+	placed->len = (size_t)(found_stop - file->text) - placed->at;
+	placed->len += ends_line && placed->at + placed->len < file->len;
+	buf_clear(&placed->with);
+	reindent(placed->edit->new_text, &chosen, &placed->with);
+	buf_addf(file->report, "Edit %zu: the indentation was adapted to the file's.\n",
+		placed->number);
 	return true;
 }
 
@@ -223,9 +225,9 @@ static size_t count_lines(const char *text)
 }
 
 /* Without the indentation and the blanks at its end. */
-static struct line core_of(const struct line *l)
+static struct line core_of(const struct line *line)
 {
-	struct line core = {.at = l->at + l->indent, .len = l->len - l->indent};
+	struct line core = {.at = line->at + line->indent, .len = line->len - line->indent};
 	while (core.len && strchr(" \t\r", core.at[core.len - 1]))
 		core.len--;
 	return core;
@@ -249,13 +251,13 @@ struct fit {
 	size_t same, alike;
 };
 
-static struct fit fit_at(struct hunt *h, const char *text)
+static struct fit fit_at(struct hunt *hunt, const char *text)
 {
-	const char *old = h->old;
+	const char *old = hunt->old;
 	struct line a, b;
 	struct fit fit = {0, 0};
-	while (next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a) && spend(h, &a) &&
-		spend(h, &b)) {
+	while (next_line(&old, hunt->old_end, &b) && next_line(&text, hunt->end, &a) &&
+		spend(hunt, &a) && spend(hunt, &b)) {
 		bool same = same_body(&a, &b), blank = a.indent == a.len;
 		fit.same += same && !blank;
 		fit.alike += !same && !blank && is_alike(&a, &b);
@@ -263,17 +265,17 @@ static struct fit fit_at(struct hunt *h, const char *text)
 	return fit;
 }
 
-static bool beyond_ascii(const struct line *l)
+static bool beyond_ascii(const struct line *line)
 {
-	for (size_t i = 0; i < l->len; i++)
-		if ((unsigned char)l->at[i] >= 0x80)
+	for (size_t i = 0; i < line->len; i++)
+		if ((unsigned char)line->at[i] >= 0x80)
 			return true;
 	return false;
 }
 
-static size_t blanks_after(const struct line *l)
+static size_t blanks_after(const struct line *line)
 {
-	return l->len - l->indent - core_of(l).len;
+	return line->len - line->indent - core_of(line).len;
 }
 
 /* What cannot be seen in a line as it is shown. True: there was such a thing. */
@@ -299,41 +301,41 @@ static bool note_line(
 }
 
 static void note_differences(
-	const struct hunt *h, const char *text, size_t number, struct buf *report)
+	const struct hunt *hunt, const char *text, size_t number, struct buf *report)
 {
-	const char *old = h->old;
+	const char *old = hunt->old;
 	struct line a, b;
 	size_t notes = 0;
 	bool indents = true;
-	for (; next_line(&old, h->old_end, &b) && next_line(&text, h->end, &a); number++) {
+	for (; next_line(&old, hunt->old_end, &b) && next_line(&text, hunt->end, &a); number++) {
 		bool same = same_body(&a, &b);
 		indents = indents && same;
 		if (!same && notes < NOTES_MAX)
 			notes += note_line(&a, &b, number, report);
 	}
-	if (indents && old == h->old_end)
+	if (indents && old == hunt->old_end)
 		buf_adds(report, "The indentation differs.\n");
 }
 
-static void show_region(struct hunt *h, const char *best, size_t number, struct buf *report)
+static void show_region(struct hunt *hunt, const char *best, size_t number, struct buf *report)
 {
 	const char *at = best;
 	struct line l;
-	size_t lines = count_lines(h->old);
-	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&at, h->end, &l); i++) {
+	size_t lines = count_lines(hunt->old);
+	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&at, hunt->end, &l); i++) {
 		buf_addf(report, "%zu\t", number + i);
 		buf_add(report, l.at, l.len);
 		buf_addc(report, '\n');
 	}
-	note_differences(h, best, number, report);
+	note_differences(hunt, best, number, report);
 }
 
-static void show_closest(const struct file *f, const char *old)
+static void show_closest(const struct file *file, const char *old)
 {
-	const char *at = f->text, *best = NULL;
+	const char *at = file->text, *best = NULL;
 	size_t number = 1, best_number = 0;
 	struct fit most = {0, 0};
-	struct hunt h = hunt_of(f, old);
+	struct hunt h = hunt_of(file, old);
 	struct line l;
 	for (const char *line = at; h.effort && next_line(&at, h.end, &l); line = at, number++) {
 		struct fit fit = fit_at(&h, line);
@@ -344,12 +346,12 @@ static void show_closest(const struct file *f, const char *old)
 		}
 	}
 	if (!best) {
-		buf_adds(f->report, "No line of it occurs in the file; read the file again.\n");
+		buf_adds(file->report, "No line of it occurs in the file; read the file again.\n");
 		return;
 	}
-	buf_addf(f->report, "The closest region (%zu of %zu lines are the same):\n", most.same,
+	buf_addf(file->report, "The closest region (%zu of %zu lines are the same):\n", most.same,
 		count_lines(old));
-	show_region(&h, best, best_number, f->report);
+	show_region(&h, best, best_number, file->report);
 }
 
 /* As read_file shows them. */
@@ -372,134 +374,135 @@ static bool is_made(const char *text, const char *made)
 }
 
 /* Why it was not found, beyond what the file's text shows. */
-static void guess_why(const struct file *f, const struct placed *p)
+static void guess_why(const struct file *file, const struct placed *placed)
 {
-	const struct edit *e = p->edit, *first = e - (p->number - 1);
-	const char *made = *e->new_text ? strstr(f->text, e->new_text) : NULL;
-	for (size_t i = 0; i + 1 < p->number; i++)
+	const struct edit *e = placed->edit, *first = e - (placed->number - 1);
+	const char *made = *e->new_text ? strstr(file->text, e->new_text) : NULL;
+	for (size_t i = 0; i + 1 < placed->number; i++)
 		if (is_made(e->old_text, first[i].new_text))
-			buf_addf(f->report,
+			buf_addf(file->report,
 				"It seems to be what edit %zu makes, but an edit does not see the "
 				"others: make one of them.\n",
 				i + 1);
 	if (has_numbers(e->old_text))
-		buf_adds(f->report, "Give the text without the line numbers of read_file.\n");
+		buf_adds(file->report, "Give the text without the line numbers of read_file.\n");
 	if (made)
-		buf_addf(f->report,
+		buf_addf(file->report,
 			"The new_string stands at line %zu already; was this edit made before?\n",
-			line_of(f, (size_t)(made - f->text)));
+			line_of(file, (size_t)(made - file->text)));
 }
 
 /* --- placing ------------------------------------------------------------------------------- */
 
-static int refuse(const struct file *f, size_t number, const char *why)
+static int refuse(const struct file *file, size_t number, const char *why)
 {
-	buf_addf(f->report, "Edit %zu: %s Nothing was changed.\n", number, why);
+	buf_addf(file->report, "Edit %zu: %s Nothing was changed.\n", number, why);
 	return -1;
 }
 
-static int check_texts(const struct file *f, const struct placed *p)
+static int check_texts(const struct file *file, const struct placed *placed)
 {
-	const struct edit *e = p->edit;
+	const struct edit *e = placed->edit;
 	if (!e->old_text[strspn(e->old_text, " \t\r\n")])
-		return refuse(f, p->number, "old_string is empty or blank.");
+		return refuse(file, placed->number, "old_string is empty or blank.");
 	if (!strcmp(e->old_text, e->new_text))
-		return refuse(f, p->number, "old_string and new_string are the same.");
+		return refuse(file, placed->number, "old_string and new_string are the same.");
 	if (redact_is_marked(e->old_text) || redact_is_marked(e->new_text))
-		return refuse(f, p->number,
+		return refuse(file, placed->number,
 			"it holds a [REDACTED:...] placeholder; edit around the secret.");
 	return 0;
 }
 
 /* A single line's edit does not say how its file ends lines; several lines put there do as it does.
  */
-static void keep_ends(const struct file *f, struct placed *p)
+static void keep_ends(const struct file *file, struct placed *placed)
 {
-	const struct edit *e = p->edit;
-	if (strchr(e->old_text, '\n') || !strchr(e->new_text, '\n') || !is_crlf(f))
+	const struct edit *e = placed->edit;
+	if (strchr(e->old_text, '\n') || !strchr(e->new_text, '\n') || !is_crlf(file))
 		return;
-	with_crlf(e->new_text, &p->with);
-	buf_addf(f->report, "Edit %zu: the file's CRLF line ends were kept.\n", p->number);
+	with_crlf(e->new_text, &placed->with);
+	buf_addf(file->report, "Edit %zu: the file's CRLF line ends were kept.\n", placed->number);
 }
 
 /* The only text that is `old` with the file's line ends instead of its own. */
-static bool heal_ends(const struct file *f, struct placed *p)
+static bool heal_ends(const struct file *file, struct placed *placed)
 {
-	const struct edit *e = p->edit;
+	const struct edit *e = placed->edit;
 	AUTO_BUF old = BUF_INIT(EDIT_CAP_BYTES);
-	bool crlf = memmem(f->text, f->len, "\r\n", 2);
+	bool crlf = memmem(file->text, file->len, "\r\n", 2);
 	if (crlf)
 		with_crlf(e->old_text, &old);
 	else if (!without_cr(e->old_text, &old))
 		return false;
-	if (occurrences(f, old.data, old.len, &p->at) != 1)
+	if (occurrences(file, old.data, old.len, &placed->at) != 1)
 		return false;
-	p->len = old.len;
+	placed->len = old.len;
 	if (crlf)
-		with_crlf(e->new_text, &p->with);
+		with_crlf(e->new_text, &placed->with);
 	else
-		without_cr(e->new_text, &p->with);
-	buf_addf(f->report, "Edit %zu: the file's %s line ends were kept.\n", p->number,
+		without_cr(e->new_text, &placed->with);
+	buf_addf(file->report, "Edit %zu: the file's %s line ends were kept.\n", placed->number,
 		crlf ? "CRLF" : "LF");
 	return true;
 }
 
 /* The file's last line has no end, and the edit gives it one: it stays without. */
-static bool heal_final(const struct file *f, struct placed *p)
+static bool heal_final(const struct file *file, struct placed *placed)
 {
-	const struct edit *e = p->edit;
+	const struct edit *e = placed->edit;
 	size_t old_len = strlen(e->old_text), new_len = strlen(e->new_text);
-	if (e->old_text[old_len - 1] != '\n' || old_len - 1 > f->len ||
-		memcmp(f->text + f->len - (old_len - 1), e->old_text, old_len - 1))
+	if (e->old_text[old_len - 1] != '\n' || old_len - 1 > file->len ||
+		memcmp(file->text + file->len - (old_len - 1), e->old_text, old_len - 1))
 		return false;
-	p->len = old_len - 1;
-	p->at = f->len - p->len;
-	buf_clear(&p->with);
-	buf_add(&p->with, e->new_text, new_len - (new_len && e->new_text[new_len - 1] == '\n'));
-	buf_addf(f->report, "Edit %zu: the file has no final newline, and was left so.\n",
-		p->number);
+	placed->len = old_len - 1;
+	placed->at = file->len - placed->len;
+	buf_clear(&placed->with);
+	buf_add(&placed->with, e->new_text,
+		new_len - (new_len && e->new_text[new_len - 1] == '\n'));
+	buf_addf(file->report, "Edit %zu: the file has no final newline, and was left so.\n",
+		placed->number);
 	return true;
 }
 
 /* "(lines 3, 17)" */
-static void list_places(const struct file *f, const char *what)
+static void list_places(const struct file *file, const char *what)
 {
 	size_t what_len = strlen(what), n = 0;
-	const char *from = f->text, *hit;
-	while ((hit = memmem(from, (size_t)(f->text + f->len - from), what, what_len))) {
-		buf_adds(f->report, n ? ", " : " (lines ");
+	const char *from = file->text, *hit;
+	while ((hit = memmem(from, (size_t)(file->text + file->len - from), what, what_len))) {
+		buf_adds(file->report, n ? ", " : " (lines ");
 		if (n++ == PLACES_SHOWN) {
-			buf_adds(f->report, "...");
+			buf_adds(file->report, "...");
 			break;
 		}
-		buf_addf(f->report, "%zu", line_of(f, (size_t)(hit - f->text)));
+		buf_addf(file->report, "%zu", line_of(file, (size_t)(hit - file->text)));
 		from = hit + 1;
 	}
-	buf_addc(f->report, ')');
+	buf_addc(file->report, ')');
 }
 
-static int place(const struct file *f, struct placed *p)
+static int place(const struct file *file, struct placed *placed)
 {
-	const char *old = p->edit->old_text;
-	p->len = strlen(old);
-	buf_adds(&p->with, p->edit->new_text);
-	size_t n = occurrences(f, old, p->len, &p->at);
+	const char *old = placed->edit->old_text;
+	placed->len = strlen(old);
+	buf_adds(&placed->with, placed->edit->new_text);
+	size_t n = occurrences(file, old, placed->len, &placed->at);
 	if (n == 1) {
-		keep_ends(f, p);
+		keep_ends(file, placed);
 		return 0;
 	}
 	if (n > 1) {
-		buf_addf(f->report, "Edit %zu: old_string occurs %zu times", p->number, n);
-		list_places(f, old);
-		buf_adds(f->report,
+		buf_addf(file->report, "Edit %zu: old_string occurs %zu times", placed->number, n);
+		list_places(file, old);
+		buf_adds(file->report,
 			"; add lines around it until it is unique. Nothing was changed.\n");
 		return -1;
 	}
-	if (heal_ends(f, p) || heal_final(f, p) || heal_indent(f, p))
+	if (heal_ends(file, placed) || heal_final(file, placed) || heal_indent(file, placed))
 		return 0;
-	refuse(f, p->number, "old_string does not occur in the file.");
-	guess_why(f, p);
-	show_closest(f, old);
+	refuse(file, placed->number, "old_string does not occur in the file.");
+	guess_why(file, placed);
+	show_closest(file, old);
 	return -1;
 }
 
@@ -509,20 +512,21 @@ static int by_place(const void *a, const void *b)
 	return (x->at > y->at) - (x->at < y->at);
 }
 
-static int join(const struct file *f, struct placed *p, size_t count, struct buf *out)
+static int join(const struct file *file, struct placed *placed, size_t count, struct buf *out)
 {
 	size_t at = 0;
-	qsort(p, count, sizeof(*p), by_place);
+	qsort(placed, count, sizeof(*placed), by_place);
 	for (size_t i = 0; i < count; i++) {
-		if (p[i].at < at)
-			return refuse(f, p[i].number, "it overlaps another edit.");
-		buf_add(out, f->text + at, p[i].at - at);
-		buf_add(out, p[i].with.data, p[i].with.len);
-		at = p[i].at + p[i].len;
-		buf_addf(f->report, "Edit %zu: line %zu.\n", p[i].number, line_of(f, p[i].at));
+		if (placed[i].at < at)
+			return refuse(file, placed[i].number, "it overlaps another edit.");
+		buf_add(out, file->text + at, placed[i].at - at);
+		buf_add(out, placed[i].with.data, placed[i].with.len);
+		at = placed[i].at + placed[i].len;
+		buf_addf(file->report, "Edit %zu: line %zu.\n", placed[i].number,
+			line_of(file, placed[i].at));
 	}
-	if (buf_adds(out, f->text + at))
-		return refuse(f, count, "the file would become too long.");
+	if (buf_adds(out, file->text + at))
+		return refuse(file, count, "the file would become too long.");
 	return 0;
 }
 

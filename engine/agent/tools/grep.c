@@ -14,7 +14,7 @@ enum { SEARCH_OK = 0, SEARCH_BAD = 1 };
 
 /* A pattern can cost time and memory out of all proportion: the search runs in a child that the
  * kernel ends. It inherits every wall of this process. */
-static void child(const struct search *s, int dir_fd, int out_fd)
+static void child(const struct search *search, int dir_fd, int out_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	struct rlimit cpu = {SEARCH_SECS, SEARCH_SECS};
@@ -24,7 +24,7 @@ static void child(const struct search *s, int dir_fd, int out_fd)
 	setrlimit(RLIMIT_AS, &memory);
 #endif
 	alarm(SEARCH_SECS);
-	_exit(search_run(s, dir_fd, out_fd) ? SEARCH_BAD : SEARCH_OK);
+	_exit(search_run(search, dir_fd, out_fd) ? SEARCH_BAD : SEARCH_OK);
 }
 
 static int collect(pid_t pid, int from_fd, struct buf *out)
@@ -44,7 +44,7 @@ static int collect(pid_t pid, int from_fd, struct buf *out)
 	return rc || !WIFEXITED(status) || WEXITSTATUS(status) != SEARCH_OK ? -1 : 0;
 }
 
-static int start(const struct search *s, int dir_fd, struct buf *out)
+static int start(const struct search *search, int dir_fd, struct buf *out)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC)) {
@@ -53,7 +53,7 @@ static int start(const struct search *s, int dir_fd, struct buf *out)
 	}
 	pid_t pid = fork();
 	if (pid == 0)
-		child(s, dir_fd, ends[1]);
+		child(search, dir_fd, ends[1]);
 	own_close(&ends[1]);
 	int rc = -1;
 	if (pid < 0)
@@ -64,24 +64,24 @@ static int start(const struct search *s, int dir_fd, struct buf *out)
 	return rc;
 }
 
-static int grep(const struct tool_context *t, const json_t *arguments, struct buf *out)
+static int grep(const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	const char *path = tool_path(arguments);
-	struct search s = {.tools = t,
+	struct search s = {.tools = context,
 		.pattern = tool_text(arguments, "pattern", ""),
 		.glob = tool_text(arguments, "glob", NULL)};
 	if (!*s.pattern || strlen(s.pattern) > PATTERN_MAX) {
 		buf_addf(out, "The pattern must have 1 to %d bytes.", PATTERN_MAX);
 		return -1;
 	}
-	const char *relative = lookup_relative(t, path, out);
+	const char *relative = lookup_relative(context, path, out);
 	if (!relative)
 		return -1;
 	/* A file is searched alone, by way of its directory's rules not at all. */
 	struct stat st;
 	AUTO_BUF unused = BUF_INIT(TOOL_TEXT_CAP_BYTES);
-	AUTO_FD int file = lookup_open_file(t, path, &st, &unused);
-	AUTO_FD int dir = file < 0 ? lookup_open_dir(t, path, out) : -1;
+	AUTO_FD int file = lookup_open_file(context, path, &st, &unused);
+	AUTO_FD int dir = file < 0 ? lookup_open_dir(context, path, out) : -1;
 	if (file < 0 && dir < 0)
 		return -1;
 	s.is_file = file >= 0;

@@ -1,6 +1,6 @@
 #include "agent/tools/ignore.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include <fnmatch.h>
 
 static char *take_line(const char *text, size_t len)
@@ -35,31 +35,33 @@ static bool parse(struct ignore_rule *rule, char *line)
 	return rule->pattern;
 }
 
-void ignore_init(struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text)
+void ignore_init(
+	struct ignore *ignore, const struct ignore *parent, size_t prefix_len, const char *text)
 {
 	static const char bom[] = "\xef\xbb\xbf";
-	*i = (struct ignore){.parent = parent, .prefix_len = prefix_len};
+	*ignore = (struct ignore){.parent = parent, .prefix_len = prefix_len};
 	text += strncmp(text, bom, strlen(bom)) ? 0 : strlen(bom);
-	while (*text && i->count < IGNORE_RULES_MAX) {
+	while (*text && ignore->count < IGNORE_RULES_MAX) {
 		size_t len = strcspn(text, "\n");
 		char *line = take_line(text, len);
 		struct ignore_rule *grown =
-			line ? reallocarray(i->rules, i->count + 1, sizeof(*grown)) : NULL;
+			line ? reallocarray(ignore->rules, ignore->count + 1, sizeof(*grown))
+			     : NULL;
 		if (grown) {
-			i->rules = grown;
-			i->count += parse(&grown[i->count], line);
+			ignore->rules = grown;
+			ignore->count += parse(&grown[ignore->count], line);
 		}
 		free(line);
 		text += len + (text[len] == '\n');
 	}
-	i->cut = *text;
+	ignore->cut = *text;
 }
 
-void ignore_done(struct ignore *i)
+void ignore_done(struct ignore *ignore)
 {
-	for (size_t n = 0; n < i->count; n++)
-		free(i->rules[n].pattern);
-	free(i->rules);
+	for (size_t n = 0; n < ignore->count; n++)
+		free(ignore->rules[n].pattern);
+	free(ignore->rules);
 }
 
 /* Whether the last byte of a pattern, which stands for itself, is another one than the name's. */
@@ -114,16 +116,16 @@ bool ignore_glob(const char *pattern, const char *path)
 	}
 }
 
-bool ignore_match(const struct ignore *i, const char *path, bool is_directory)
+bool ignore_match(const struct ignore *ignore, const char *path, bool is_directory)
 {
 	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
 	size_t base_len = strlen(base);
-	for (; i; i = i->parent)
-		for (size_t n = i->count; n > 0; n--) {
-			const struct ignore_rule *r = &i->rules[n - 1];
+	for (; ignore; ignore = ignore->parent)
+		for (size_t n = ignore->count; n > 0; n--) {
+			const struct ignore_rule *r = &ignore->rules[n - 1];
 			if (r->directories_only && !is_directory)
 				continue;
-			if (r->anchored ? ignore_glob(r->pattern, path + i->prefix_len)
+			if (r->anchored ? ignore_glob(r->pattern, path + ignore->prefix_len)
 					: match_one(r->pattern, r->pattern_len, base, base_len))
 				return !r->negated;
 		}

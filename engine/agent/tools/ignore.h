@@ -25,10 +25,10 @@ enum { IGNORE_RULES_MAX = 4096 };
 
 /* Parses a file's text. Rules beyond IGNORE_RULES_MAX are left out. */
 void ignore_init(
-	struct ignore *i, const struct ignore *parent, size_t prefix_len, const char *text);
-void ignore_done(struct ignore *i);
+	struct ignore *ignore, const struct ignore *parent, size_t prefix_len, const char *text);
+void ignore_done(struct ignore *ignore);
 /* Whether `path` (relative to the root) is ignored, given that its directory is not. */
-bool ignore_match(const struct ignore *i, const char *path, bool is_directory);
+bool ignore_match(const struct ignore *ignore, const char *path, bool is_directory);
 /* Whether `path` matches `pattern` component by component; ** stands for any number of them. */
 bool ignore_glob(const char *pattern, const char *path);
 #endif

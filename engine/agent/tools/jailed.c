@@ -12,12 +12,12 @@ enum {
 	GRACE_MS = 10 * 1000, /* the jail enforces the time-out; this is for one that hangs */
 };
 
-static bool drain(int fd, struct output *c)
+static bool drain(int fd, struct output *output)
 {
 	char chunk[65536];
 	ssize_t n = read(fd, chunk, sizeof(chunk));
 	if (n > 0)
-		output_take(c, chunk, (size_t)n);
+		output_take(output, chunk, (size_t)n);
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
@@ -55,31 +55,31 @@ static int open_ends(int ours[STREAMS], int theirs[LAUNCHER_FDS], struct err *e)
 	return 0;
 }
 
-static int converse(struct launcher *l, const char *order, int64_t deadline_ms, struct jailed *out,
-	struct err *e)
+static int converse(struct launcher *launcher, const char *order, int64_t deadline_ms,
+	struct jailed *out, struct err *e)
 {
 	int ours[STREAMS] = {-1, -1, -1}, theirs[LAUNCHER_FDS] = {-1, -1, -1, -1};
 	struct output status;
 	output_init(&status, LAUNCHER_STATUS_BYTES_MAX);
 	int rc = open_ends(ours, theirs, e);
-	rc = rc ? rc : launcher_order(l, order, strlen(order), theirs, e);
+	rc = rc ? rc : launcher_order(launcher, order, strlen(order), theirs, e);
 	if (rc > 0)
 		rc = err_set(e, "the jail's launcher has ended");
 	for (int i = 0; i < LAUNCHER_FDS; i++)
 		own_close(&theirs[i]);
 	struct output *const to[] = {&out->out, &out->err, &status};
 	if (!rc && !collect(ours, to, deadline_ms))
-		launcher_kill(l);
+		launcher_kill(launcher);
 	for (int i = 0; i < STREAMS; i++)
 		own_close(&ours[i]);
 	if (!rc)
-		out->status = launcher_status(l, status.bytes, status.len);
+		out->status = launcher_status(launcher, status.bytes, status.len);
 	output_done(&status);
 	return rc;
 }
 
-int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, struct jailed *out,
-	struct err *e)
+int jailed_run(struct launcher *launcher, const json_t *argv, int64_t timeout_secs,
+	struct jailed *out, struct err *e)
 {
 	json_auto_t *order =
 		json_pack("{s:O, s:I}", "argv", argv, "timeout_secs", (json_int_t)timeout_secs);
@@ -88,7 +88,7 @@ int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, str
 	*out = (struct jailed){.status = NULL};
 	output_init(&out->out, JAILED_STREAM_BYTES);
 	output_init(&out->err, JAILED_STREAM_BYTES);
-	int rc = text ? converse(l, text, deadline_ms, out, e) : err_set(e, "out of memory");
+	int rc = text ? converse(launcher, text, deadline_ms, out, e) : err_set(e, "out of memory");
 	output_close(&out->out);
 	output_close(&out->err);
 	if (rc)
@@ -96,12 +96,12 @@ int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, str
 	return rc;
 }
 
-void jailed_done(struct jailed *j)
+void jailed_done(struct jailed *jailed)
 {
-	output_done(&j->out);
-	output_done(&j->err);
-	json_decref(j->status);
-	j->status = NULL;
+	output_done(&jailed->out);
+	output_done(&jailed->err);
+	json_decref(jailed->status);
+	jailed->status = NULL;
 }
 
 /* A terminal's own language and broken characters would confuse whoever reads the text. */
@@ -118,13 +118,13 @@ static void add_clean(struct buf *out, const char *text, size_t len)
 	}
 }
 
-void jailed_text(const struct output *c, struct buf *out)
+void jailed_text(const struct output *output, struct buf *out)
 {
-	if (!c->total)
+	if (!output->total)
 		return;
-	add_clean(out, c->bytes, c->head);
-	if (c->dropped)
+	add_clean(out, output->bytes, output->head);
+	if (output->dropped)
 		buf_addf(out, "\n[... %llu bytes dropped here ...]\n",
-			(unsigned long long)c->dropped);
-	add_clean(out, c->bytes + c->head, c->len - c->head);
+			(unsigned long long)output->dropped);
+	add_clean(out, output->bytes + output->head, output->len - output->head);
 }

@@ -23,9 +23,9 @@ struct jailed {
 
 /* Runs `argv` (a list of strings) for at most `timeout_secs`. Returns 0 with *out filled (to be
  * released), or -1: it could not be started at all. */
-int jailed_run(struct launcher *l, const json_t *argv, int64_t timeout_secs, struct jailed *out,
-	struct err *e);
-void jailed_done(struct jailed *j);
+int jailed_run(struct launcher *launcher, const json_t *argv, int64_t timeout_secs,
+	struct jailed *out, struct err *e);
+void jailed_done(struct jailed *jailed);
 /* Appends the kept bytes as clean UTF-8 text; a line in the middle says how much was dropped. */
-void jailed_text(const struct output *c, struct buf *out);
+void jailed_text(const struct output *output, struct buf *out);
 #endif

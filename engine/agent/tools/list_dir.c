@@ -14,25 +14,25 @@ struct names {
 	size_t count, size;
 };
 
-static void names_done(struct names *n)
+static void names_done(struct names *names)
 {
-	for (size_t i = 0; i < n->count; i++)
-		free(n->at[i]);
-	free(n->at);
+	for (size_t i = 0; i < names->count; i++)
+		free(names->at[i]);
+	free(names->at);
 }
 
-static int names_add(struct names *n, const char *name)
+static int names_add(struct names *names, const char *name)
 {
-	if (n->count == n->size) {
-		size_t size = n->size ? 2 * n->size : 64;
-		char **grown = reallocarray(n->at, size, sizeof(*grown));
+	if (names->count == names->size) {
+		size_t size = names->size ? 2 * names->size : 64;
+		char **grown = reallocarray(names->at, size, sizeof(*grown));
 		if (!grown)
 			return -1;
-		n->at = grown;
-		n->size = size;
+		names->at = grown;
+		names->size = size;
 	}
-	n->at[n->count] = strdup(name);
-	return n->at[n->count] ? (n->count++, 0) : -1;
+	names->at[names->count] = strdup(name);
+	return names->at[names->count] ? (names->count++, 0) : -1;
 }
 
 static int by_name(const void *a, const void *b)
@@ -51,7 +51,8 @@ static int read_names(DIR *dir, const char *pattern, struct names *names)
 	return 0;
 }
 
-static void write_entry(const struct tool_context *t, int dir_fd, const char *name, struct buf *out)
+static void write_entry(
+	const struct tool_context *context, int dir_fd, const char *name, struct buf *out)
 {
 	struct stat st;
 	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW))
@@ -59,7 +60,7 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 	char target[256];
 	ssize_t n = S_ISLNK(st.st_mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : -1;
 	utf8_show(out, name);
-	if (lookup_is_hidden(t, &st)) {
+	if (lookup_is_hidden(context, &st)) {
 		buf_adds(out, "\thidden by the operator\n");
 	} else if (S_ISDIR(st.st_mode)) {
 		buf_adds(out, "/\n");
@@ -77,24 +78,24 @@ static void write_entry(const struct tool_context *t, int dir_fd, const char *na
 
 /* The directory at `path`, or the one in which its last part is a *pattern. */
 static int open_listed(
-	const struct tool_context *t, const char *path, const char **pattern, struct buf *out)
+	const struct tool_context *context, const char *path, const char **pattern, struct buf *out)
 {
 	const char *slash = strrchr(path, '/'), *last = slash ? slash + 1 : path;
 	size_t before = out->len;
-	int fd = lookup_open_dir(t, path, out);
+	int fd = lookup_open_dir(context, path, out);
 	*pattern = "*";
 	if (fd >= 0 || !strpbrk(last, "*?["))
 		return fd;
 	AUTO_FREE char *parent = strndup(path, (size_t)(last - path));
 	out->len = before;
 	*pattern = last;
-	return lookup_open_dir(t, parent && *parent ? parent : ".", out);
+	return lookup_open_dir(context, parent && *parent ? parent : ".", out);
 }
 
-static int list_dir(const struct tool_context *t, const json_t *arguments, struct buf *out)
+static int list_dir(const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	const char *pattern;
-	int fd = open_listed(t, tool_path(arguments), &pattern, out);
+	int fd = open_listed(context, tool_path(arguments), &pattern, out);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);
@@ -104,7 +105,7 @@ static int list_dir(const struct tool_context *t, const json_t *arguments, struc
 	int rc = read_names(dir, pattern, &names);
 	size_t shown = names.count < ENTRIES_MAX ? names.count : ENTRIES_MAX;
 	for (size_t i = 0; i < shown; i++)
-		write_entry(t, dirfd(dir), names.at[i], out);
+		write_entry(context, dirfd(dir), names.at[i], out);
 	if (rc)
 		buf_adds(out, "(out of memory)");
 	else if (!names.count)

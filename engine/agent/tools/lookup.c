@@ -23,18 +23,18 @@ const char *lookup_kind(mode_t mode)
 	}
 }
 
-const char *lookup_relative(const struct tool_context *t, const char *path, struct buf *out)
+const char *lookup_relative(const struct tool_context *context, const char *path, struct buf *out)
 {
 	const char *rest = path;
 	if (*path == '/') {
-		if (!path_is_within(path, t->workspace)) {
+		if (!path_is_within(path, context->workspace)) {
 			utf8_show(out, path);
 			buf_adds(out, " is outside the workspace ");
-			utf8_show(out, t->workspace);
+			utf8_show(out, context->workspace);
 			buf_adds(out, "; nothing outside it can be reached.");
 			return NULL;
 		}
-		rest = path + strlen(t->workspace);
+		rest = path + strlen(context->workspace);
 		while (*rest == '/')
 			rest++;
 	}
@@ -55,43 +55,45 @@ static int refuse(struct buf *out, const char *path, int number)
 	return -1;
 }
 
-bool lookup_is_hidden(const struct tool_context *t, const struct stat *st)
+bool lookup_is_hidden(const struct tool_context *context, const struct stat *st)
 {
-	for (size_t i = 0; i < t->hide_count; i++) {
+	for (size_t i = 0; i < context->hide_count; i++) {
 		struct stat own;
-		if (lstat(t->hide[i], &own))
+		if (lstat(context->hide[i], &own))
 			continue;
 		if (io_is_same(&own, st) ||
-			(S_ISLNK(own.st_mode) && !stat(t->hide[i], &own) && io_is_same(&own, st)))
+			(S_ISLNK(own.st_mode) && !stat(context->hide[i], &own) &&
+				io_is_same(&own, st)))
 			return true;
 	}
 	return false;
 }
 
 /* Where a path led to decides, not how it was spelled. What cannot be told is hidden. */
-static bool lies_hidden(const struct tool_context *t, int fd)
+static bool lies_hidden(const struct tool_context *context, int fd)
 {
 	char at[PATH_MAX], hidden[PATH_MAX];
-	if (!t->hide_count)
+	if (!context->hide_count)
 		return false;
 	if (beneath_place(fd, at))
 		return true;
-	for (size_t i = 0; i < t->hide_count; i++)
-		if (realpath(t->hide[i], hidden) && path_is_within(at, hidden))
+	for (size_t i = 0; i < context->hide_count; i++)
+		if (realpath(context->hide[i], hidden) && path_is_within(at, hidden))
 			return true;
 	return false;
 }
 
 /* Whether the deepest directory that is there on the way to `path`, which is not, is hidden. */
-static bool leads_hidden(const struct tool_context *t, const char *path)
+static bool leads_hidden(const struct tool_context *context, const char *path)
 {
 	AUTO_FREE char *above = strdup(path);
 	for (char *slash; above && (slash = strrchr(above, '/'));) {
 		*slash = '\0';
 		struct stat st;
-		AUTO_FD int fd = beneath_open(t->workspace_fd, above, O_PATH, 0, 0);
+		AUTO_FD int fd = beneath_open(context->workspace_fd, above, O_PATH, 0, 0);
 		if (fd >= 0)
-			return fstat(fd, &st) || lookup_is_hidden(t, &st) || lies_hidden(t, fd);
+			return fstat(fd, &st) || lookup_is_hidden(context, &st) ||
+			       lies_hidden(context, fd);
 	}
 	return !above;
 }
@@ -119,12 +121,12 @@ static char *nearest(DIR *dir, const char *name)
 }
 
 /* With what it may have been meant for, where its directory holds something like it. */
-static int refuse_name(const struct tool_context *t, const char *path, struct buf *out)
+static int refuse_name(const struct tool_context *context, const char *path, struct buf *out)
 {
 	AUTO_BUF ignored = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
 	AUTO_FREE char *parent = slash ? strndup(path, (size_t)(name - path)) : strdup(".");
-	int fd = parent ? lookup_open_dir(t, parent, &ignored) : -1;
+	int fd = parent ? lookup_open_dir(context, parent, &ignored) : -1;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	AUTO_FREE char *near = dir ? nearest(dir, name) : NULL;
 	refuse(out, path, ENOENT);
@@ -153,21 +155,21 @@ static const char *other_tool(mode_t there, mode_t wanted)
 
 /* Looks first: opening a device or a pipe can have effects of its own. What is then opened must be
  * the very thing that was looked at. */
-static int open_kind(const struct tool_context *t, const char *path, mode_t kind, struct stat *st,
-	struct buf *out)
+static int open_kind(const struct tool_context *context, const char *path, mode_t kind,
+	struct stat *st, struct buf *out)
 {
-	const char *relative = lookup_relative(t, path, out);
+	const char *relative = lookup_relative(context, path, out);
 	if (!relative)
 		return -1;
-	AUTO_FD int look = beneath_open(t->workspace_fd, relative, O_PATH, 0, 0);
+	AUTO_FD int look = beneath_open(context->workspace_fd, relative, O_PATH, 0, 0);
 	int number = errno;
-	if (look < 0 && leads_hidden(t, relative))
+	if (look < 0 && leads_hidden(context, relative))
 		return refuse_hidden(out, path);
 	if (look < 0 && number == ENOENT && kind == S_IFREG)
-		return refuse_name(t, path, out);
+		return refuse_name(context, path, out);
 	if (look < 0 || fstat(look, st))
 		return refuse(out, path, look < 0 ? number : errno);
-	if (lookup_is_hidden(t, st) || lies_hidden(t, look))
+	if (lookup_is_hidden(context, st) || lies_hidden(context, look))
 		return refuse_hidden(out, path);
 	if ((st->st_mode & S_IFMT) != kind) {
 		utf8_show(out, path);
@@ -176,7 +178,7 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 		return -1;
 	}
 	int flags = O_RDONLY | O_NONBLOCK | O_NOCTTY | (kind == S_IFDIR ? O_DIRECTORY : 0);
-	AUTO_FD int fd = beneath_open(t->workspace_fd, relative, flags, 0, 0);
+	AUTO_FD int fd = beneath_open(context->workspace_fd, relative, flags, 0, 0);
 	struct stat now;
 	if (fd < 0 || fstat(fd, &now))
 		return refuse(out, path, errno);
@@ -189,13 +191,13 @@ static int open_kind(const struct tool_context *t, const char *path, mode_t kind
 }
 
 int lookup_open_file(
-	const struct tool_context *t, const char *path, struct stat *st, struct buf *out)
+	const struct tool_context *context, const char *path, struct stat *st, struct buf *out)
 {
-	return open_kind(t, path, S_IFREG, st, out);
+	return open_kind(context, path, S_IFREG, st, out);
 }
 
-int lookup_open_dir(const struct tool_context *t, const char *path, struct buf *out)
+int lookup_open_dir(const struct tool_context *context, const char *path, struct buf *out)
 {
 	struct stat st;
-	return open_kind(t, path, S_IFDIR, &st, out);
+	return open_kind(context, path, S_IFDIR, &st, out);
 }

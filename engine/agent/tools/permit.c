@@ -12,7 +12,7 @@ bool permit_is_argv(const json_t *argv)
 }
 
 /* {argv, level, approvals, reasons, decision, why} */
-static json_t *judge(const struct tool_context *t, json_t *argv)
+static json_t *judge(const struct tool_context *context, json_t *argv)
 {
 	static const char *const decisions[] = {[DECIDE_RUN] = "run",
 		[DECIDE_ASK] = "ask",
@@ -20,12 +20,12 @@ static json_t *judge(const struct tool_context *t, json_t *argv)
 		[DECIDE_BLOCK] = "block"};
 	const char *words[PERMIT_ARGC_MAX], *why;
 	size_t argc = json_array_size(argv);
-	struct classify_world world = {.workspace = t->workspace};
+	struct classify_world world = {.workspace = context->workspace};
 	struct verdict v;
 	for (size_t i = 0; i < argc; i++)
 		words[i] = json_string_value(json_array_get(argv, i));
 	classify_argv(&world, words, argc, &v);
-	enum decision d = approve_decide(&t->commands->rules, &v, &why);
+	enum decision d = approve_decide(&context->commands->rules, &v, &why);
 	json_t *judged = verdict_json(&v);
 	json_object_set(judged, "argv", argv);
 	json_object_set_new(judged, "decision", json_string(decisions[d]));
@@ -47,15 +47,15 @@ static void keep_answer(json_t *command, const json_t *answer)
 		json_object_set_new(command, "why", json_string("the supervisor did not answer"));
 }
 
-void permit_batch(const struct tool_context *t, json_t *argvs)
+void permit_batch(const struct tool_context *context, json_t *argvs)
 {
-	struct permits *p = t->commands->permits;
+	struct permits *p = context->commands->permits;
 	size_t i;
 	json_t *argv, *command;
 	json_t *commands = json_array();
 	json_array_foreach (argvs, i, argv)
-		json_array_append_new(commands, judge(t, argv));
-	json_auto_t *reply = t->propose(t->ctx, commands);
+		json_array_append_new(commands, judge(context, argv));
+	json_auto_t *reply = context->propose(context->ctx, commands);
 	const json_t *answers = json_object_get(reply, "answers");
 	json_array_foreach (commands, i, command)
 		keep_answer(command, json_array_get(answers, i));
@@ -64,23 +64,23 @@ void permit_batch(const struct tool_context *t, json_t *argvs)
 }
 
 /* The answer that waits for exactly this argv; NULL: there is none. New reference. */
-static json_t *take_waiting(struct permits *p, const json_t *argv)
+static json_t *take_waiting(struct permits *permits, const json_t *argv)
 {
-	json_t *first = json_array_get(p->waiting, 0);
+	json_t *first = json_array_get(permits->waiting, 0);
 	if (!first || !json_equal(json_object_get(first, "argv"), argv))
 		return NULL;
 	json_incref(first);
-	json_array_remove(p->waiting, 0);
+	json_array_remove(permits->waiting, 0);
 	return first;
 }
 
-bool permit_take(const struct tool_context *t, const json_t *argv, struct buf *out)
+bool permit_take(const struct tool_context *context, const json_t *argv, struct buf *out)
 {
-	struct permits *p = t->commands->permits;
+	struct permits *p = context->commands->permits;
 	json_auto_t *answer = take_waiting(p, argv);
 	if (!answer) {
 		json_auto_t *alone = json_pack("[O]", argv);
-		permit_batch(t, alone);
+		permit_batch(context, alone);
 		answer = take_waiting(p, argv);
 	}
 	if (json_is_true(json_object_get(answer, "run")))
@@ -94,8 +94,8 @@ bool permit_take(const struct tool_context *t, const json_t *argv, struct buf *o
 	return false;
 }
 
-void permit_forget(struct permits *p)
+void permit_forget(struct permits *permits)
 {
-	json_decref(p->waiting);
-	p->waiting = NULL;
+	json_decref(permits->waiting);
+	permits->waiting = NULL;
 }

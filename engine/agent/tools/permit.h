@@ -19,9 +19,9 @@ struct permits {
  * first of which is not empty. */
 bool permit_is_argv(const json_t *argv);
 /* Proposes several at once. Their answers wait for permit_take. */
-void permit_batch(const struct tool_context *t, json_t *argvs);
+void permit_batch(const struct tool_context *context, json_t *argvs);
 /* True: `argv` may run. False with the reason in `out`. */
-bool permit_take(const struct tool_context *t, const json_t *argv, struct buf *out);
+bool permit_take(const struct tool_context *context, const json_t *argv, struct buf *out);
 /* Forgets what was not used: no answer outlives its turn. */
-void permit_forget(struct permits *p);
+void permit_forget(struct permits *permits);
 #endif

@@ -19,77 +19,78 @@ struct page {
 	bool binary;
 };
 
-static bool is_full(const struct page *p)
+static bool is_full(const struct page *page)
 {
-	return p->cut || p->line - p->first >= PAGE_LINES ||
-	       p->out->len - p->begin_len >= PAGE_BYTES;
+	return page->cut || page->line - page->first >= PAGE_LINES ||
+	       page->out->len - page->begin_len >= PAGE_BYTES;
 }
 
 /* A line that no longer fits begins the next page; only one that fits no page is cut. */
-static void take(struct page *p, const char *text, size_t len)
+static void take(struct page *page, const char *text, size_t len)
 {
-	if (p->cut)
+	if (page->cut)
 		return;
-	if (p->at_start) {
-		p->line_len = p->out->len;
-		buf_addf(p->out, "%lld\t", (long long)p->line);
-		p->at_start = false;
+	if (page->at_start) {
+		page->line_len = page->out->len;
+		buf_addf(page->out, "%lld\t", (long long)page->line);
+		page->at_start = false;
 	}
-	size_t used = p->out->len - p->begin_len;
-	size_t most = PAGE_BYTES + (p->line > p->first ? 0 : MARGIN_BYTES);
+	size_t used = page->out->len - page->begin_len;
+	size_t most = PAGE_BYTES + (page->line > page->first ? 0 : MARGIN_BYTES);
 	size_t room = used < most ? most - used : 0;
-	if (len > room && p->line > p->first) {
-		p->out->len = p->line_len;
-		p->next = p->line;
+	if (len > room && page->line > page->first) {
+		page->out->len = page->line_len;
+		page->next = page->line;
 		return;
 	}
-	p->cut = len > room;
-	buf_add(p->out, text, len < room ? len : room);
-	if (!p->cut)
+	page->cut = len > room;
+	buf_add(page->out, text, len < room ? len : room);
+	if (!page->cut)
 		return;
-	const char *shown = p->out->data;
-	size_t at = redact_cut(p->redact, shown, p->out->len, p->begin_len + PAGE_BYTES, false);
-	p->out->len = utf8_cut_end(shown, at);
+	const char *shown = page->out->data;
+	size_t at = redact_cut(
+		page->redact, shown, page->out->len, page->begin_len + PAGE_BYTES, false);
+	page->out->len = utf8_cut_end(shown, at);
 }
 
-static void end_line(struct page *p)
+static void end_line(struct page *page)
 {
-	if (p->line >= p->first && p->line <= p->last && !p->next) {
-		if (p->at_start)
-			take(p, "", 0);
-		buf_addc(p->out, '\n');
+	if (page->line >= page->first && page->line <= page->last && !page->next) {
+		if (page->at_start)
+			take(page, "", 0);
+		buf_addc(page->out, '\n');
 	}
-	p->line++;
-	p->at_start = true;
-	p->open = false;
-	if (!p->next && p->line > p->first && p->line <= p->last && is_full(p))
-		p->next = p->line;
+	page->line++;
+	page->at_start = true;
+	page->open = false;
+	if (!page->next && page->line > page->first && page->line <= page->last && is_full(page))
+		page->next = page->line;
 }
 
-static void scan(struct page *p, const char *bytes, size_t len)
+static void scan(struct page *page, const char *bytes, size_t len)
 {
-	p->binary = p->binary || memchr(bytes, 0, len);
-	for (size_t i = 0; i < len && !p->binary;) {
+	page->binary = page->binary || memchr(bytes, 0, len);
+	for (size_t i = 0; i < len && !page->binary;) {
 		const char *end = memchr(bytes + i, '\n', len - i);
 		size_t run = end ? (size_t)(end - bytes) - i : len - i;
-		if (run && p->line >= p->first && p->line <= p->last && !p->next)
-			take(p, bytes + i, run);
-		p->open = p->open || run;
+		if (run && page->line >= page->first && page->line <= page->last && !page->next)
+			take(page, bytes + i, run);
+		page->open = page->open || run;
 		i += run;
 		if (end) {
-			end_line(p);
+			end_line(page);
 			i++;
 		}
 	}
 }
 
 /* 0, or the errno of a failed read. */
-static int scan_file(struct page *p, int fd, int64_t *scanned)
+static int scan_file(struct page *page, int fd, int64_t *scanned)
 {
 	AUTO_FREE char *chunk = malloc(CHUNK_BYTES);
 	if (!chunk)
 		return ENOMEM;
-	while (*scanned < scan_max_bytes && !p->binary) {
+	while (*scanned < scan_max_bytes && !page->binary) {
 		ssize_t n = read(fd, chunk, CHUNK_BYTES);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -97,37 +98,37 @@ static int scan_file(struct page *p, int fd, int64_t *scanned)
 			return errno;
 		if (n == 0)
 			break;
-		scan(p, chunk, (size_t)n);
+		scan(page, chunk, (size_t)n);
 		*scanned += n;
 	}
-	if (p->open)
-		end_line(p);
+	if (page->open)
+		end_line(page);
 	return 0;
 }
 
-static void conclude(struct page *p, int64_t scanned)
+static void conclude(struct page *page, int64_t scanned)
 {
-	int64_t lines = p->line - 1;
+	int64_t lines = page->line - 1;
 	bool all = scanned < scan_max_bytes;
 	if (!lines && all)
-		buf_adds(p->out, "(the file is empty)\n");
-	else if (p->first > lines)
-		buf_addf(p->out, "(the file %s line %lld)\n",
+		buf_adds(page->out, "(the file is empty)\n");
+	else if (page->first > lines)
+		buf_addf(page->out, "(the file %s line %lld)\n",
 			all ? "ends at" : "is not read beyond", (long long)lines);
-	if (p->cut)
-		buf_addf(p->out,
+	if (page->cut)
+		buf_addf(page->out,
 			"(a line is longer than a page of %d KiB and was cut; grep shows what is "
 			"around a match in it)\n",
 			PAGE_BYTES / 1024);
-	if (p->next && p->next <= lines)
-		buf_addf(p->out, "(%s%lld lines; continue with start_line %lld)\n",
-			all ? "" : "more than ", (long long)lines, (long long)p->next);
+	if (page->next && page->next <= lines)
+		buf_addf(page->out, "(%s%lld lines; continue with start_line %lld)\n",
+			all ? "" : "more than ", (long long)lines, (long long)page->next);
 }
 
-static int read_file(const struct tool_context *t, const json_t *arguments, struct buf *out)
+static int read_file(const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	const char *path = tool_path(arguments);
-	struct page p = {.redact = t->redact,
+	struct page p = {.redact = context->redact,
 		.out = out,
 		.begin_len = out->len,
 		.line = 1,
@@ -139,7 +140,7 @@ static int read_file(const struct tool_context *t, const json_t *arguments, stru
 		return -1;
 	}
 	struct stat st;
-	AUTO_FD int fd = lookup_open_file(t, path, &st, out);
+	AUTO_FD int fd = lookup_open_file(context, path, &st, out);
 	if (fd < 0)
 		return -1;
 	int64_t scanned = 0;

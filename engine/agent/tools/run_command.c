@@ -12,19 +12,20 @@
 
 enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120, EXIT_ABSENT = 127 };
 
-static void audit(const struct tool_context *t, const char *type, const json_t *argv, json_t *more)
+static void audit(
+	const struct tool_context *context, const char *type, const json_t *argv, json_t *more)
 {
 	json_object_set_new(more, "type", json_string(type));
 	json_object_set(more, "argv", (json_t *)(uintptr_t)argv);
-	t->audit(t->ctx, more);
+	context->audit(context->ctx, more);
 }
 
 /* The beginning and, because errors come last, more of the end, cut at line ends. */
-static void add_stream(
-	const struct tool_context *t, struct buf *out, const char *name, const struct output *c)
+static void add_stream(const struct tool_context *context, struct buf *out, const char *name,
+	const struct output *output)
 {
 	AUTO_BUF text = BUF_INIT(4 * JAILED_STREAM_BYTES);
-	jailed_text(c, &text);
+	jailed_text(output, &text);
 	if (!text.len)
 		return;
 	buf_addf(out, "--- %s ---\n", name);
@@ -39,14 +40,14 @@ static void add_stream(
 			    : utf8_cut_start(text.data, text.len, from);
 		size_t shown =
 			stop ? (size_t)(stop + 1 - text.data) : utf8_cut_end(text.data, head);
-		from = redact_cut(t->redact, text.data, text.len, from, true);
-		shown = redact_cut(t->redact, text.data, text.len, shown, false);
+		from = redact_cut(context->redact, text.data, text.len, from, true);
+		shown = redact_cut(context->redact, text.data, text.len, shown, false);
 		buf_add(out, text.data, shown);
 		/* What the capture itself dropped is between the two as well. */
 		size_t kept = shown + text.len - from;
 		buf_addf(out, "[... %llu of %llu bytes left out ...]\n",
-			(unsigned long long)(c->total > kept ? c->total - kept : 0),
-			(unsigned long long)c->total);
+			(unsigned long long)(output->total > kept ? output->total - kept : 0),
+			(unsigned long long)output->total);
 		buf_add(out, text.data + from, text.len - from);
 	}
 	if (out->len && out->data[out->len - 1] != '\n')
@@ -108,12 +109,13 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 }
 
 /* SIGSYS is what the jail's system call filter kills with. */
-static void report(const struct tool_context *t, const json_t *argv, const json_t *status)
+static void report(const struct tool_context *context, const json_t *argv, const json_t *status)
 {
 	const json_t *error = json_object_get(status, "error");
 	if (json_get_int(status, "signal") == SIGSYS)
-		audit(t, "sandbox_violation", argv, json_pack("{s:s}", "what", "system call"));
-	audit(t, error ? "failed" : "executed", argv,
+		audit(context, "sandbox_violation", argv,
+			json_pack("{s:s}", "what", "system call"));
+	audit(context, error ? "failed" : "executed", argv,
 		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
 			"signal", json_object_get(status, "signal"), "timed_out",
 			json_object_get(status, "timed_out"), "ms",
@@ -141,17 +143,17 @@ static void explain_missing(struct buf *out, const json_t *argv, const json_t *s
 }
 
 /* A command that does not end leaves the model time to hear of it, where the step has any. */
-static int64_t bounded_secs(const struct tool_context *t, int64_t timeout_secs)
+static int64_t bounded_secs(const struct tool_context *context, int64_t timeout_secs)
 {
-	int64_t left_secs = (t->commands->deadline_ms - clock_monotonic_ms()) / 1000;
+	int64_t left_secs = (context->commands->deadline_ms - clock_monotonic_ms()) / 1000;
 	int64_t reserve = left_secs / 4 < RESERVE_SECS ? left_secs / 4 : RESERVE_SECS;
 	int64_t most = left_secs - reserve > 1 ? left_secs - reserve : 1;
 	return timeout_secs < most ? timeout_secs : most;
 }
 
 /* The supervisor tells the user, and refuses what comes next where something is left. */
-static bool report_planted(
-	const struct tool_context *t, const json_t *argv, const json_t *status, struct buf *out)
+static bool report_planted(const struct tool_context *context, const json_t *argv,
+	const json_t *status, struct buf *out)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
 	struct err why = ERR_NONE;
@@ -163,34 +165,34 @@ static bool report_planted(
 		reason.failed ? "it made a repository" : reason.data);
 	json_t *found = planted_checked(status);
 	json_object_set_new(found, "what", json_string("repository"));
-	audit(t, "sandbox_violation", argv, found);
+	audit(context, "sandbox_violation", argv, found);
 	return true;
 }
 
-static int execute(
-	const struct tool_context *t, const json_t *argv, int64_t timeout_secs, struct buf *out)
+static int execute(const struct tool_context *context, const json_t *argv, int64_t timeout_secs,
+	struct buf *out)
 {
 	struct jailed j;
 	struct err e = ERR_NONE;
-	timeout_secs = bounded_secs(t, timeout_secs);
-	if (jailed_run(t->commands->launcher, argv, timeout_secs, &j, &e)) {
+	timeout_secs = bounded_secs(context, timeout_secs);
+	if (jailed_run(context->commands->launcher, argv, timeout_secs, &j, &e)) {
 		buf_addf(out, "The command could not be started: %s.", e.text);
-		audit(t, "failed", argv, json_pack("{s:s}", "error", e.text));
+		audit(context, "failed", argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
 	bool ok = add_status(out, j.status, timeout_secs);
 	if (!j.out.total && !j.err.total)
 		buf_adds(out, "(no output)\n");
-	add_stream(t, out, "stdout", &j.out);
-	add_stream(t, out, "stderr", &j.err);
+	add_stream(context, out, "stdout", &j.out);
+	add_stream(context, out, "stderr", &j.err);
 	explain_missing(out, argv, j.status);
-	report(t, argv, j.status);
-	ok = !report_planted(t, argv, j.status, out) && ok;
+	report(context, argv, j.status);
+	ok = !report_planted(context, argv, j.status, out) && ok;
 	jailed_done(&j);
 	return ok ? 0 : -1;
 }
 
-static int run_command(const struct tool_context *t, const json_t *arguments, struct buf *out)
+static int run_command(const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	const json_t *argv = json_object_get(arguments, "argv");
 	if (!permit_is_argv(argv)) {
@@ -200,16 +202,17 @@ static int run_command(const struct tool_context *t, const json_t *arguments, st
 			PERMIT_ARGC_MAX);
 		return -1;
 	}
-	if (!permit_take(t, argv, out))
+	if (!permit_take(context, argv, out))
 		return -1;
-	return execute(t, argv, t->commands->timeout_secs, out);
+	return execute(context, argv, context->commands->timeout_secs, out);
 }
 
 static int run_verify_command(
-	const struct tool_context *t, const json_t *arguments, struct buf *out)
+	const struct tool_context *context, const json_t *arguments, struct buf *out)
 {
 	(void)arguments;
-	return execute(t, t->commands->verify, t->commands->verify_timeout_secs, out);
+	return execute(
+		context, context->commands->verify, context->commands->verify_timeout_secs, out);
 }
 
 const struct tool tool_run_command = {

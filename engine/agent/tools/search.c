@@ -37,26 +37,26 @@ struct walk {
 	const char *note; /* on why nothing was found */
 };
 
-static bool is_over(const struct walk *w)
+static bool is_over(const struct walk *walk)
 {
-	return w->hits >= SEARCH_HITS_MAX || w->files >= FILES_MAX;
+	return walk->hits >= SEARCH_HITS_MAX || walk->files >= FILES_MAX;
 }
 
-static const char *below(const struct walk *w)
+static const char *below(const struct walk *walk)
 {
-	return w->path + w->start;
+	return walk->path + walk->start;
 }
 
 /* Of a long line what is around the match. */
 static void show_hit(
-	struct walk *w, size_t number, const char *line, size_t len, const regmatch_t *match)
+	struct walk *walk, size_t number, const char *line, size_t len, const regmatch_t *match)
 {
-	const char *prefix = w->search->prefix, *path = below(w);
-	utf8_show(w->out, prefix);
+	const char *prefix = walk->search->prefix, *path = below(walk);
+	utf8_show(walk->out, prefix);
 	if (*prefix && *path)
-		buf_addc(w->out, '/');
-	utf8_show(w->out, path);
-	const struct redact *redact = w->search->tools->redact;
+		buf_addc(walk->out, '/');
+	utf8_show(walk->out, path);
+	const struct redact *redact = walk->search->tools->redact;
 	size_t begin = (size_t)match->rm_so, from = 0;
 	if (match->rm_eo > LINE_SHOWN_BYTES && begin > LEAD_BYTES)
 		from = redact_cut(
@@ -65,52 +65,52 @@ static void show_hit(
 	if (end < len)
 		end = redact_cut(
 			redact, line, len, from + utf8_prefix(line + from, end - from), false);
-	buf_addf(w->out, ":%zu: %s", number, from ? "[...] " : "");
-	buf_add(w->out, line + from, end - from);
-	buf_adds(w->out, end < len ? " [...]\n" : "\n");
-	w->hits++;
+	buf_addf(walk->out, ":%zu: %s", number, from ? "[...] " : "");
+	buf_add(walk->out, line + from, end - from);
+	buf_adds(walk->out, end < len ? " [...]\n" : "\n");
+	walk->hits++;
 }
 
-static void search_text(struct walk *w, const char *text, size_t len)
+static void search_text(struct walk *walk, const char *text, size_t len)
 {
 	size_t number = 1;
-	for (const char *at = text, *stop = text + len; at < stop && !is_over(w); number++) {
+	for (const char *at = text, *stop = text + len; at < stop && !is_over(walk); number++) {
 		const char *end = memchr(at, '\n', (size_t)(stop - at));
 		size_t run = (size_t)((end ? end : stop) - at);
 		size_t seen = run && at[run - 1] == '\r' ? run - 1 : run;
 		regmatch_t span = {.rm_so = 0, .rm_eo = (regoff_t)seen};
-		if (!regexec(&w->regex, at, 1, &span, REG_STARTEND))
-			show_hit(w, number, at, seen, &span);
+		if (!regexec(&walk->regex, at, 1, &span, REG_STARTEND))
+			show_hit(walk, number, at, seen, &span);
 		at += run + 1;
 	}
 }
 
-static void flush(struct walk *w)
+static void flush(struct walk *walk)
 {
-	if (w->out->len)
-		io_write(w->out_fd, w->out->data, w->out->len);
-	buf_clear(w->out);
+	if (walk->out->len)
+		io_write(walk->out_fd, walk->out->data, walk->out->len);
+	buf_clear(walk->out);
 }
 
 /* Binary files (a NUL, or not UTF-8) hold no lines to show. */
-static void search_fd(struct walk *w, int fd)
+static void search_fd(struct walk *walk, int fd)
 {
 	struct stat st;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return;
-	w->files++;
+	walk->files++;
 	AUTO_BUF text = BUF_INIT(FILE_CAP_BYTES);
 	if (st.st_size >= FILE_CAP_BYTES || io_read_all(fd, &text, "a file", NULL)) {
-		w->skipped++;
+		walk->skipped++;
 		return;
 	}
 	if (text.len && !memchr(text.data, 0, text.len) &&
 		utf8_prefix(text.data, text.len) == text.len)
-		search_text(w, text.data, text.len);
-	flush(w);
+		search_text(walk, text.data, text.len);
+	flush(walk);
 }
 
-static bool fits_glob(const struct walk *w, const char *glob, const char *name)
+static bool fits_glob(const struct walk *walk, const char *glob, const char *name)
 {
 	const char *open = strchr(glob, '{'), *close = open ? strchr(open, '}') : NULL;
 	for (const char *at = close ? open + 1 : NULL; at && at <= close;) {
@@ -118,7 +118,7 @@ static bool fits_glob(const struct walk *w, const char *glob, const char *name)
 		size_t len = strcspn(at, ",}");
 		int n = snprintf(one, sizeof(one), "%.*s%.*s%s", (int)(open - glob), glob, (int)len,
 			at, close + 1);
-		if (n > 0 && (size_t)n < sizeof(one) && fits_glob(w, one, name))
+		if (n > 0 && (size_t)n < sizeof(one) && fits_glob(walk, one, name))
 			return true;
 		at += len + 1;
 	}
@@ -126,57 +126,60 @@ static bool fits_glob(const struct walk *w, const char *glob, const char *name)
 		return false;
 	if (!strchr(glob, '/'))
 		return !fnmatch(glob, name, 0);
-	return !fnmatch(glob, below(w), 0) || ignore_glob(glob, below(w));
+	return !fnmatch(glob, below(walk), 0) || ignore_glob(glob, below(walk));
 }
 
-static bool is_wanted(const struct walk *w, const char *name)
+static bool is_wanted(const struct walk *walk, const char *name)
 {
-	const char *glob = w->search->glob;
-	return !glob || fits_glob(w, glob, name);
+	const char *glob = walk->search->glob;
+	return !glob || fits_glob(walk, glob, name);
 }
 
 /* The rules of the directory that the path at hand leads to. */
-static void load_ignore(struct walk *w, int dir_fd, const struct ignore *parent, struct ignore *out)
+static void load_ignore(
+	struct walk *walk, int dir_fd, const struct ignore *parent, struct ignore *out)
 {
 	static const char name[] = ".gitignore";
 	AUTO_FREE char *text = NULL;
-	size_t len, before = strlen(w->path);
+	size_t len, before = strlen(walk->path);
 	struct stat st;
 	bool unread = io_read_plain(dir_fd, name, IGNORE_CAP_BYTES, &text, &len, NULL);
 	ignore_init(out, parent, before + (before > 0), unread ? "" : text);
-	w->cut_lists += out->cut || (unread && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-					    S_ISREG(st.st_mode));
+	walk->cut_lists +=
+		out->cut ||
+		(unread && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st.st_mode));
 }
 
-static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent);
+static void walk_dir(struct walk *walk, int dir_fd, const struct ignore *parent);
 
-static void visit(struct walk *w, int dir_fd, const char *name, const struct ignore *ignore)
+static void visit(struct walk *walk, int dir_fd, const char *name, const struct ignore *ignore)
 {
-	size_t before = strlen(w->path);
+	size_t before = strlen(walk->path);
 	int n = snprintf(
-		w->path + before, sizeof(w->path) - before, "%s%s", before ? "/" : "", name);
+		walk->path + before, sizeof(walk->path) - before, "%s%s", before ? "/" : "", name);
 	struct stat st;
-	bool fits = n > 0 && (size_t)n < sizeof(w->path) - before;
+	bool fits = n > 0 && (size_t)n < sizeof(walk->path) - before;
 	if (fits && !fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
-		!ignore_match(ignore, w->path, S_ISDIR(st.st_mode))) {
+		!ignore_match(ignore, walk->path, S_ISDIR(st.st_mode))) {
 		bool is_dir = S_ISDIR(st.st_mode);
-		bool wanted = is_dir || (S_ISREG(st.st_mode) && is_wanted(w, name));
+		bool wanted = is_dir || (S_ISREG(st.st_mode) && is_wanted(walk, name));
 		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */
-		if (wanted && !lookup_is_hidden(w->search->tools, &st)) {
+		if (wanted && !lookup_is_hidden(walk->search->tools, &st)) {
 			AUTO_FD int fd = openat(dir_fd, name,
 				O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 			if (fd >= 0 && is_dir)
-				walk_dir(w, fd, ignore);
+				walk_dir(walk, fd, ignore);
 			else if (fd >= 0)
-				search_fd(w, fd);
+				search_fd(walk, fd);
 		}
 	}
-	w->path[before] = '\0';
+	walk->path[before] = '\0';
 }
 
-static int no_dots(const struct dirent *d)
+static int no_dots(const struct dirent *dirent)
 {
-	return strcmp(d->d_name, ".") && strcmp(d->d_name, "..") && strcmp(d->d_name, ".git");
+	return strcmp(dirent->d_name, ".") && strcmp(dirent->d_name, "..") &&
+	       strcmp(dirent->d_name, ".git");
 }
 
 static int by_name(const struct dirent **a, const struct dirent **b)
@@ -184,83 +187,86 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-static void walk_dir(struct walk *w, int dir_fd, const struct ignore *parent)
+static void walk_dir(struct walk *walk, int dir_fd, const struct ignore *parent)
 {
 	struct dirent **entries;
-	if (++w->depth > DEPTH_MAX || is_over(w)) {
-		w->depth--;
+	if (++walk->depth > DEPTH_MAX || is_over(walk)) {
+		walk->depth--;
 		return;
 	}
 	struct ignore ignore;
-	load_ignore(w, dir_fd, parent, &ignore);
+	load_ignore(walk, dir_fd, parent, &ignore);
 	int n = scandirat(dir_fd, ".", &entries, no_dots, by_name);
 	for (int i = 0; i < n; i++) {
-		if (!is_over(w))
-			visit(w, dir_fd, entries[i]->d_name, &ignore);
+		if (!is_over(walk))
+			visit(walk, dir_fd, entries[i]->d_name, &ignore);
 		free(entries[i]);
 	}
 	if (n >= 0)
 		free(entries);
 	ignore_done(&ignore);
-	w->depth--;
+	walk->depth--;
 }
 
-static void say_nothing(const struct walk *w)
+static void say_nothing(const struct walk *walk)
 {
-	if (w->files + w->skipped)
-		buf_addf(w->out, "(no match%s%s)\n", w->note ? "; " : "", w->note ? w->note : "");
+	if (walk->files + walk->skipped)
+		buf_addf(walk->out, "(no match%s%s)\n", walk->note ? "; " : "",
+			walk->note ? walk->note : "");
 	else
-		buf_addf(w->out, "(no match: %s no file to search)\n",
-			w->search->glob ? "the glob and .gitignore leave" : "here is");
+		buf_addf(walk->out, "(no match: %s no file to search)\n",
+			walk->search->glob ? "the glob and .gitignore leave" : "here is");
 }
 
-static void conclude(const struct walk *w)
+static void conclude(const struct walk *walk)
 {
-	if (!w->hits)
-		say_nothing(w);
-	if (w->hits >= SEARCH_HITS_MAX)
-		buf_addf(w->out, "(stopped at %d hits; narrow the pattern, the path or the glob)\n",
+	if (!walk->hits)
+		say_nothing(walk);
+	if (walk->hits >= SEARCH_HITS_MAX)
+		buf_addf(walk->out,
+			"(stopped at %d hits; narrow the pattern, the path or the glob)\n",
 			SEARCH_HITS_MAX);
-	if (w->files >= FILES_MAX)
-		buf_addf(w->out, "(stopped after %d files)\n", FILES_MAX);
-	if (w->skipped)
-		buf_addf(w->out,
+	if (walk->files >= FILES_MAX)
+		buf_addf(walk->out, "(stopped after %d files)\n", FILES_MAX);
+	if (walk->skipped)
+		buf_addf(walk->out,
 			"(%zu files that cannot be read, or are over %d MiB, were not searched)\n",
-			w->skipped, FILE_CAP_BYTES / (1024 * 1024));
-	if (w->cut_lists)
-		buf_addf(w->out,
+			walk->skipped, FILE_CAP_BYTES / (1024 * 1024));
+	if (walk->cut_lists)
+		buf_addf(walk->out,
 			"(%zu .gitignore files could not be respected whole: at most %d KiB and "
 			"%d rules of one are read)\n",
-			w->cut_lists, IGNORE_CAP_BYTES / 1024, IGNORE_RULES_MAX);
+			walk->cut_lists, IGNORE_CAP_BYTES / 1024, IGNORE_RULES_MAX);
 }
 
 /* Down to the starting point, for the rules on the way. Takes `at_fd`. */
 static void walk_down(
-	struct walk *w, int at_fd, const char *rest, const struct ignore *parent, int start_fd)
+	struct walk *walk, int at_fd, const char *rest, const struct ignore *parent, int start_fd)
 {
 	AUTO_FD int fd = at_fd;
-	size_t before = strlen(w->path), len = strcspn(rest, "/");
+	size_t before = strlen(walk->path), len = strcspn(rest, "/");
 	if (!*rest) {
-		w->start = before + (before > 0);
-		walk_dir(w, start_fd, parent);
+		walk->start = before + (before > 0);
+		walk_dir(walk, start_fd, parent);
 		return;
 	}
 	struct ignore ignore;
-	load_ignore(w, fd, parent, &ignore);
-	snprintf(w->path + before, sizeof(w->path) - before, "%s%.*s", before ? "/" : "", (int)len,
-		rest);
-	int next = openat(fd, w->path + before + (before > 0),
+	load_ignore(walk, fd, parent, &ignore);
+	snprintf(walk->path + before, sizeof(walk->path) - before, "%s%.*s", before ? "/" : "",
+		(int)len, rest);
+	int next = openat(fd, walk->path + before + (before > 0),
 		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	walk_down(w, next, rest + len + (rest[len] == '/'), &ignore, start_fd);
+	walk_down(walk, next, rest + len + (rest[len] == '/'), &ignore, start_fd);
 	ignore_done(&ignore);
 }
 
-static void search_tree(struct walk *w, int fd)
+static void search_tree(struct walk *walk, int fd)
 {
 	char place[PATH_MAX];
-	const char *where = beneath_relative(w->search->tools->workspace_fd, fd, place);
-	int root = openat(w->search->tools->workspace_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	walk_down(w, root, where ? where : "", NULL, fd);
+	const char *where = beneath_relative(walk->search->tools->workspace_fd, fd, place);
+	int root =
+		openat(walk->search->tools->workspace_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	walk_down(walk, root, where ? where : "", NULL, fd);
 }
 
 /* Behind a bracket expression, whose "]" may come first. */
@@ -300,30 +306,31 @@ static void translate(const char *pattern, struct buf *out, const char **note)
 	}
 }
 
-static int compile(struct walk *w, struct buf *out)
+static int compile(struct walk *walk, struct buf *out)
 {
 	AUTO_BUF pattern = BUF_INIT(PATTERN_CAP_BYTES);
-	translate(w->search->pattern, &pattern, &w->note);
+	translate(walk->search->pattern, &pattern, &walk->note);
 	bool whole = pattern.len && !pattern.failed;
-	int rc = whole ? regcomp(&w->regex, pattern.data, REG_EXTENDED | REG_NEWLINE) : REG_BADPAT;
+	int rc = whole ? regcomp(&walk->regex, pattern.data, REG_EXTENDED | REG_NEWLINE)
+		       : REG_BADPAT;
 	if (rc) {
 		char why[200];
-		regerror(rc, &w->regex, why, sizeof(why));
+		regerror(rc, &walk->regex, why, sizeof(why));
 		buf_addf(out, "The pattern is not a POSIX extended regular expression: %s.%s", why,
-			strstr(w->search->pattern, "(?") ? " (?...) is not known here." : "");
+			strstr(walk->search->pattern, "(?") ? " (?...) is not known here." : "");
 	}
 	return rc;
 }
 
-int search_run(const struct search *s, int fd, int out_fd)
+int search_run(const struct search *search, int fd, int out_fd)
 {
 	AUTO_BUF out = BUF_INIT(TOOL_TEXT_CAP_BYTES);
-	struct walk w = {.search = s, .out = &out, .out_fd = out_fd};
+	struct walk w = {.search = search, .out = &out, .out_fd = out_fd};
 	if (compile(&w, &out)) {
 		flush(&w);
 		return -1;
 	}
-	if (s->is_file)
+	if (search->is_file)
 		search_fd(&w, fd);
 	else
 		search_tree(&w, fd);

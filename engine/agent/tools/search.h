@@ -18,5 +18,5 @@ struct search {
 
 /* Writes `PATH:LINE: TEXT` per hit, file by file, so that what was found is not lost with a process
  * that is ended, and a closing remark. -1 with a message: a bad pattern. */
-int search_run(const struct search *s, int fd, int out_fd);
+int search_run(const struct search *search, int fd, int out_fd);
 #endif

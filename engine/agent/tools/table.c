@@ -28,21 +28,21 @@ void tool_names(unsigned mode, struct buf *out)
 		}
 }
 
-static json_t *arg_schema(const struct tool_arg *a)
+static json_t *arg_schema(const struct tool_arg *tool_arg)
 {
 	static const char *const types[] = {
 		[ARG_STR] = "string", [ARG_INT] = "integer", [ARG_LIST] = "array"};
-	json_t *schema =
-		json_pack("{s:s, s:s}", "type", types[a->kind], "description", a->description);
-	if (a->kind == ARG_LIST)
-		json_object_set_new(schema, "items", json_loads(a->items, 0, NULL));
+	json_t *schema = json_pack(
+		"{s:s, s:s}", "type", types[tool_arg->kind], "description", tool_arg->description);
+	if (tool_arg->kind == ARG_LIST)
+		json_object_set_new(schema, "items", json_loads(tool_arg->items, 0, NULL));
 	return schema;
 }
 
-static json_t *schema_of(const struct tool *t)
+static json_t *schema_of(const struct tool *tool)
 {
 	json_t *properties = json_object(), *required = json_array();
-	for (const struct tool_arg *a = t->args; a->name; a++) {
+	for (const struct tool_arg *a = tool->args; a->name; a++) {
 		json_object_set_new(properties, a->name, arg_schema(a));
 		if (a->required)
 			json_array_append_new(required, json_string(a->name));
@@ -63,19 +63,19 @@ json_t *tool_declarations(unsigned mode)
 	return list;
 }
 
-static const struct tool_arg *arg_find(const struct tool *t, const char *name)
+static const struct tool_arg *arg_find(const struct tool *tool, const char *name)
 {
-	for (const struct tool_arg *a = t->args; a->name; a++)
+	for (const struct tool_arg *a = tool->args; a->name; a++)
 		if (!strcmp(a->name, name))
 			return a;
 	return NULL;
 }
 
 /* Coerces, in place, strings that hold the objects a list is of. */
-static void coerce_items(const struct tool_arg *a, json_t *list)
+static void coerce_items(const struct tool_arg *tool_arg, json_t *list)
 {
 	static const struct record any = {.name = "object"};
-	json_auto_t *schema = json_loads(a->items, 0, NULL);
+	json_auto_t *schema = json_loads(tool_arg->items, 0, NULL);
 	size_t i;
 	json_t *item;
 	if (strcmp(json_get_text(schema, "type"), "object") != 0)

@@ -66,7 +66,8 @@ enum { TOOL_ARGS_MAX = 4 };
 /* The answer of a tool whose arguments are an attempt on the host: the state ends. */
 enum { TOOL_ENDS = -2 };
 /* Appends the result to `out`. 0, or -1 when the text says what went wrong, or TOOL_ENDS. */
-typedef int tool_run_fn(const struct tool_context *t, const json_t *arguments, struct buf *out);
+typedef int tool_run_fn(
+	const struct tool_context *context, const json_t *arguments, struct buf *out);
 
 struct tool {
 	const char *name, *description;

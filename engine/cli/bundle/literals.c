@@ -52,16 +52,16 @@ static bool in_body(char c)
 }
 
 /* Programs that read keys, and pages about them, name the line that one begins with. */
-static bool has_body(const struct line *l)
+static bool has_body(const struct line *line)
 {
 	static const char head[] = "PRIVATE KEY";
-	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = l->len + l->more;
-	for (size_t at = 0; at < whole && (at < l->len || at < until); at++) {
-		if (at > l->len && whole - at > 5 && !memcmp(l->text + at, "-----", 5))
+	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = line->len + line->more;
+	for (size_t at = 0; at < whole && (at < line->len || at < until); at++) {
+		if (at > line->len && whole - at > 5 && !memcmp(line->text + at, "-----", 5))
 			break; /* the end, or another one */
-		bool begins = l->len > at + n && !memcmp(l->text + at, head, n);
+		bool begins = line->len > at + n && !memcmp(line->text + at, head, n);
 		until = begins ? at + BODY_WITHIN_BYTES : until;
-		run = !begins && in_body(l->text[at]) ? run + 1 : 0;
+		run = !begins && in_body(line->text[at]) ? run + 1 : 0;
 		if (at < until && run >= BODY_BYTES_MIN)
 			return true;
 	}
@@ -93,81 +93,86 @@ static void blank_examples(char *text, size_t len)
 	}
 }
 
-static bool holds_key(const struct line *l, struct span *where)
+static bool holds_key(const struct line *line, struct span *where)
 {
 	struct redact_tally tally = {0};
 	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
 	AUTO_BUF without = BUF_INIT(LINE_BYTES_MAX);
-	if (buf_add(&text, l->text, l->len))
+	if (buf_add(&text, line->text, line->len))
 		return false;
 	blank_examples(text.data, text.len);
 	if (redact_known(NULL, text.data, text.len, &without, &tally))
 		return false;
 	*where = gone(&text, &without);
-	return tally.of[REDACT_TOKEN] || (tally.of[REDACT_PEM] && has_body(l));
+	return tally.of[REDACT_TOKEN] || (tally.of[REDACT_PEM] && has_body(line));
 }
 
-static void check_literal(const struct doc *doc, const struct doc_node *node, struct findings *f)
+static void check_literal(
+	const struct doc *doc, const struct doc_node *node, struct findings *findings)
 {
 	struct span where;
 	if (holds_key(&(struct line){node->text, node->count, 0}, &where))
-		finding_help(f, finding_add(f, RULE_LITERAL_SECRET, doc, node, "%s", message),
+		finding_help(findings,
+			finding_add(findings, RULE_LITERAL_SECRET, doc, node, "%s", message),
 			"withdraw it; a tool gets the next one by its name in `secrets`, from a "
 			"variable that the operator names in sandbox.secrets");
 }
 
-static void check_node(const struct doc *doc, const struct doc_node *node, struct findings *f)
+static void check_node(
+	const struct doc *doc, const struct doc_node *node, struct findings *findings)
 {
 	if (node->kind == DOC_STR && may_hold_key(node->text, node->count))
-		check_literal(doc, node, f);
+		check_literal(doc, node, findings);
 	for (uint32_t i = 0; node->kind == DOC_LIST && i < node->count; i++)
-		check_node(doc, &node->items[i], f);
+		check_node(doc, &node->items[i], findings);
 	for (uint32_t i = 0; node->kind == DOC_MAP && i < node->count; i++)
-		check_node(doc, &node->pairs[i].value, f);
+		check_node(doc, &node->pairs[i].value, findings);
 }
 
 static void check_line(
-	const struct doc *file, uint32_t line, const struct line *l, struct findings *f)
+	const struct doc *file, uint32_t line, const struct line *l, struct findings *findings)
 {
 	struct span where;
 	if (!holds_key(l, &where))
 		return;
 	struct doc_pos pos = {line, (uint32_t)utf8_count(l->text, where.from) + 1, line,
 		(uint32_t)utf8_count(l->text, where.to) + 1};
-	finding_help(f, finding_at(f, RULE_LITERAL_SECRET, file, pos, "%s", message),
+	finding_help(findings, finding_at(findings, RULE_LITERAL_SECRET, file, pos, "%s", message),
 		"withdraw it, and take it out of the file");
 }
 
-static void check_text(const struct doc *file, const char *text, size_t len, struct findings *f)
+static void check_text(
+	const struct doc *file, const char *text, size_t len, struct findings *findings)
 {
 	uint32_t line = 1;
 	for (size_t at = 0; at < len; line++) {
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t bytes = end ? (size_t)(end - text) - at : len - at;
 		if (may_hold_key(text + at, bytes))
-			check_line(
-				file, line, &(struct line){text + at, bytes, len - at - bytes}, f);
+			check_line(file, line, &(struct line){text + at, bytes, len - at - bytes},
+				findings);
 		at += bytes + 1;
 	}
 }
 
 /* What cannot be read any more, a run refuses. */
-static void check_member(const struct loaded *l, const struct member *m, struct findings *f)
+static void check_member(
+	const struct loaded *loaded, const struct member *member, struct findings *findings)
 {
 	struct err e = ERR_NONE;
-	AUTO_FREE char *text = NULL, *label = doc_beside(&l->doc, m->path);
+	AUTO_FREE char *text = NULL, *label = doc_beside(&loaded->doc, member->path);
 	size_t len;
-	if (!label || bundle_read(l->bundle, m->path, &text, &len, &e))
+	if (!label || bundle_read(loaded->bundle, member->path, &text, &len, &e))
 		return;
 	if (!memchr(text, 0, len) && utf8_prefix(text, len) == len)
-		check_text(&(struct doc){.file = label}, text, len, f);
+		check_text(&(struct doc){.file = label}, text, len, findings);
 }
 
-void literals_check(const struct loaded *l, struct findings *f)
+void literals_check(const struct loaded *loaded, struct findings *findings)
 {
-	const struct bundle *b = l->bundle;
-	check_node(&l->doc, l->doc.root, f);
+	const struct bundle *b = loaded->bundle;
+	check_node(&loaded->doc, loaded->doc.root, findings);
 	for (size_t i = 0; i < b->count; i++)
 		if (&b->members[i] != b->machine)
-			check_member(l, &b->members[i], f);
+			check_member(loaded, &b->members[i], findings);
 }

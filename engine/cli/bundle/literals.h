@@ -7,5 +7,5 @@
 
 /* A finding for each text of the machine file, and each line of the other members that are text,
  * that holds a token in a vendor's shape or a private key. None shows it. */
-void literals_check(const struct loaded *l, struct findings *f);
+void literals_check(const struct loaded *loaded, struct findings *findings);
 #endif

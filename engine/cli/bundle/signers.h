@@ -10,6 +10,6 @@
 /* Verifies the signature where one is asked for (by the option, or by configuration for a packed
  * bundle) or is there and can be judged. `config` may be NULL. `principal` is empty when nobody was
  * asked. -1: the bundle is not to be trusted. */
-int signers_check(const struct call *c, const struct config *config, const struct bundle *b,
+int signers_check(const struct call *call, const struct config *config, const struct bundle *bundle,
 	char principal[SIGN_PRINCIPAL_BYTES], struct err *e);
 #endif

@@ -1,6 +1,6 @@
 #include "cli/bundle/stock.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "cli/bundle/stock_bundles.h"
 #include <string.h>
 

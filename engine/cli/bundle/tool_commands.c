@@ -27,16 +27,17 @@ static bool runnable(const char *path)
 /* A link leads where it leads: both names are compared. What is not there yet may be by the time it
  * runs, so its directory counts. Nothing runs with "/" as its workspace: who checks there will run
  * it elsewhere. */
-static bool in_workspace(const struct commands *c, const char *path)
+static bool in_workspace(const struct commands *commands, const char *path)
 {
-	if (!strcmp(c->workspace, "/"))
+	if (!strcmp(commands->workspace, "/"))
 		return false;
 	AUTO_FREE char *real = realpath(path, NULL), *dir = strdup(path);
 	for (char *slash; !real && dir && (slash = strrchr(dir, '/')) > dir;) {
 		*slash = '\0';
 		real = realpath(dir, NULL);
 	}
-	return path_is_within(path, c->workspace) || (real && path_is_within(real, c->workspace));
+	return path_is_within(path, commands->workspace) ||
+	       (real && path_is_within(real, commands->workspace));
 }
 
 static bool is_listed(const char *text, const char *const *list)
@@ -63,11 +64,11 @@ static const char *missing_help(const char *program)
 /* The PATH that every jail has, but for a state whose `env` brings another. */
 #define JAIL_PATH "/usr/local/bin:/usr/bin:/bin"
 
-static const char *own_path(const struct tool_state *t)
+static const char *own_path(const struct tool_state *state)
 {
-	for (size_t i = 0; i < t->env_count; i++)
-		if (!strcmp(t->env[i].name, "PATH"))
-			return t->env[i].text;
+	for (size_t i = 0; i < state->env_count; i++)
+		if (!strcmp(state->env[i].name, "PATH"))
+			return state->env[i].text;
 	return NULL;
 }
 
@@ -75,14 +76,15 @@ enum place { PLACE_NONE, PLACE_FOUND, PLACE_WORKSPACE };
 
 /* The jail's search; of a PATH that the state brings, no directory before the program's may lie in
  * the workspace, and what is no absolute path leads there. */
-static enum place look_up(const struct commands *c, const struct tool_state *t, const char *program)
+static enum place look_up(
+	const struct commands *commands, const struct tool_state *state, const char *program)
 {
 	char file[PROGRAM_BYTES];
-	const char *own = own_path(t), *next;
+	const char *own = own_path(state), *next;
 	for (const char *dir = own ? own : JAIL_PATH; dir; dir = *next ? next + 1 : NULL) {
 		next = dir + strcspn(dir, ":");
 		snprintf(file, sizeof(file), "%.*s/%s", (int)(next - dir), dir, program);
-		if (own && (*dir != '/' || in_workspace(c, file)))
+		if (own && (*dir != '/' || in_workspace(commands, file)))
 			return PLACE_WORKSPACE;
 		if (runnable(file))
 			return PLACE_FOUND;
@@ -90,29 +92,30 @@ static enum place look_up(const struct commands *c, const struct tool_state *t, 
 	return PLACE_NONE;
 }
 
-static void report_missing(const struct commands *c, const struct site *site,
-	const struct tool_state *t, const char *program)
+static void report_missing(const struct commands *commands, const struct site *site,
+	const struct tool_state *state, const char *program)
 {
 	char script[PROGRAM_BYTES];
-	const char *own = own_path(t);
+	const char *own = own_path(state);
 	struct finding *f = program[0] == '/' ? site_report(site, RULE_PROGRAM_MISSING,
 							"this host has no program \"%s\"", program)
 					      : site_report(site, RULE_PROGRAM_MISSING,
 							"this host has no \"%s\" on %s", program,
 							own ? own : JAIL_PATH);
 	snprintf(script, sizeof(script), "scripts/%s", program);
-	if (bundle_member(c->bundle, script))
+	if (bundle_member(commands->bundle, script))
 		site_help(site, f, "write `%s`", script);
 	else
 		site_help(site, f, "%s", missing_help(program));
 }
 
 /* The kernel says of such a script that the script is not there. */
-static void check_interpreter(const struct commands *c, const struct site *site, const char *script)
+static void check_interpreter(
+	const struct commands *commands, const struct site *site, const char *script)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (bundle_read(c->bundle, script, &text, &len, NULL) || strncmp(text, "#!", 2) != 0)
+	if (bundle_read(commands->bundle, script, &text, &len, NULL) || strncmp(text, "#!", 2) != 0)
 		return;
 	char *name = text + 2 + strspn(text + 2, " \t");
 	name[strcspn(name, " \t\r\n")] = '\0';
@@ -123,29 +126,29 @@ static void check_interpreter(const struct commands *c, const struct site *site,
 	site_help(site, f, "install it, or name another one in the first line");
 }
 
-static void check_program(const struct commands *c, const struct state *s)
+static void check_program(const struct commands *commands, const struct state *state)
 {
-	const char *program = template_literal(s->tool.command[0]);
-	const struct doc_node *list = doc_get(s->node, "command");
-	struct site site = {.findings = c->findings,
-		.doc = c->m->doc,
+	const char *program = template_literal(state->tool.command[0]);
+	const struct doc_node *list = doc_get(state->node, "command");
+	struct site site = {.findings = commands->findings,
+		.doc = commands->m->doc,
 		.node = &list->items[0],
-		.state = s->name};
-	bool own = own_path(&s->tool);
-	if (!program || (!own && json_object_get(c->seen, program)))
+		.state = state->name};
+	bool own = own_path(&state->tool);
+	if (!program || (!own && json_object_get(commands->seen, program)))
 		return;
 	if (!own)
-		json_object_set_new(c->seen, program, json_true());
+		json_object_set_new(commands->seen, program, json_true());
 	if (strncmp(program, "scripts/", 8) == 0) {
-		check_interpreter(c, &site, program);
+		check_interpreter(commands, &site, program);
 		return;
 	}
-	enum place place = program[0] != '/'          ? look_up(c, &s->tool, program)
-			   : in_workspace(c, program) ? PLACE_WORKSPACE
-			   : runnable(program)        ? PLACE_FOUND
-						      : PLACE_NONE;
+	enum place place = program[0] != '/' ? look_up(commands, &state->tool, program)
+			   : in_workspace(commands, program) ? PLACE_WORKSPACE
+			   : runnable(program)               ? PLACE_FOUND
+							     : PLACE_NONE;
 	if (place == PLACE_NONE)
-		report_missing(c, &site, &s->tool, program);
+		report_missing(commands, &site, &state->tool, program);
 	if (place != PLACE_WORKSPACE)
 		return;
 	struct finding *f = site_report(&site, RULE_PROGRAM_IN_WORKSPACE,
@@ -173,19 +176,19 @@ static bool is_for_shell(const char *text)
 }
 
 /* Whether the argument is the pattern of a search or the separator of fields. */
-static bool is_data(const struct tool_state *t, size_t at)
+static bool is_data(const struct tool_state *state, size_t at)
 {
 	static const char *const searches[] = {
 		"grep", "egrep", "fgrep", "zgrep", "rg", "ag", "ack", NULL};
 	static const char *const separators[] = {"-d", "-F", "-s", "-t", "-separator",
 		"--delimiter", "--delimiters", "--separator", "--output-separator",
 		"--field-separator", "--table-separator", "--ifs", "--ofs", "--fs", NULL};
-	const char *before = template_literal(t->command[at - 1]);
-	if (before && strlen(template_literal(t->command[at])) == 1 &&
+	const char *before = template_literal(state->command[at - 1]);
+	if (before && strlen(template_literal(state->command[at])) == 1 &&
 		is_listed(before, separators))
 		return true;
 	while (--at && before && before[0] == '-')
-		before = template_literal(t->command[at - 1]);
+		before = template_literal(state->command[at - 1]);
 	return before && is_listed(before, searches);
 }
 
@@ -201,19 +204,19 @@ static bool has_operators(const char *word)
 }
 
 /* One is said of a command: whoever wrote it thought of a shell throughout. */
-static void check_shell_words(const struct commands *c, const struct state *s)
+static void check_shell_words(const struct commands *commands, const struct state *state)
 {
-	const struct doc_node *list = doc_get(s->node, "command");
-	for (size_t i = 0; i < s->tool.command_count; i++) {
-		const char *text = template_literal(s->tool.command[i]);
+	const struct doc_node *list = doc_get(state->node, "command");
+	for (size_t i = 0; i < state->tool.command_count; i++) {
+		const char *text = template_literal(state->tool.command[i]);
 		if (text && has_operators(text))
 			return;
-		if (!i || !text || !is_for_shell(text) || is_data(&s->tool, i))
+		if (!i || !text || !is_for_shell(text) || is_data(&state->tool, i))
 			continue;
-		struct site site = {.findings = c->findings,
-			.doc = c->m->doc,
+		struct site site = {.findings = commands->findings,
+			.doc = commands->m->doc,
 			.node = &list->items[i],
-			.state = s->name};
+			.state = state->name};
 		struct finding *f = site_report(&site, RULE_SHELL_WORD,
 			"no shell reads a command: \"%s\" reaches the program as it stands here",
 			text);
@@ -225,11 +228,11 @@ static void check_shell_words(const struct commands *c, const struct state *s)
 }
 
 /* The command when all of it is known before it runs; the list is heap. NULL: not. */
-static const char **static_argv(const struct tool_state *t)
+static const char **static_argv(const struct tool_state *state)
 {
-	const char **argv = calloc(t->command_count + 1, sizeof(*argv));
-	for (size_t i = 0; argv && i < t->command_count; i++) {
-		argv[i] = template_literal(t->command[i]);
+	const char **argv = calloc(state->command_count + 1, sizeof(*argv));
+	for (size_t i = 0; argv && i < state->command_count; i++) {
+		argv[i] = template_literal(state->command[i]);
 		if (!argv[i]) {
 			free(argv);
 			return NULL;
@@ -239,9 +242,9 @@ static const char **static_argv(const struct tool_state *t)
 }
 
 /* What a command of that level meets in its jail. */
-static const char *risk_help(enum level level, const struct tool_state *t)
+static const char *risk_help(enum level level, const struct tool_state *state)
 {
-	bool offline = t->network == NETWORK_AUTO || t->network == NETWORK_BLOCK;
+	bool offline = state->network == NETWORK_AUTO || state->network == NETWORK_BLOCK;
 	if (level == LEVEL_DENIED)
 		return "no approval makes such a command run; write a narrower one";
 	if (level == LEVEL_NETWORK && offline)
@@ -253,40 +256,41 @@ static const char *risk_help(enum level level, const struct tool_state *t)
 	return "make sure that this is meant; `agent6 check command` shows every reason";
 }
 
-static void check_risk(const struct commands *c, const struct state *s)
+static void check_risk(const struct commands *commands, const struct state *state)
 {
-	AUTO_FREE const char **argv = static_argv(&s->tool);
-	struct classify_world world = {.workspace = c->workspace, .home = c->home};
+	AUTO_FREE const char **argv = static_argv(&state->tool);
+	struct classify_world world = {.workspace = commands->workspace, .home = commands->home};
 	struct verdict verdict = {.level = LEVEL_READ_ONLY};
 	if (argv)
-		classify_argv(&world, argv, s->tool.command_count, &verdict);
+		classify_argv(&world, argv, state->tool.command_count, &verdict);
 	if (verdict.level < LEVEL_DESTRUCTIVE)
 		return;
 	bool denied = verdict.level == LEVEL_DENIED;
-	struct site site = {.findings = c->findings,
-		.doc = c->m->doc,
-		.node = doc_get(s->node, "command"),
-		.state = s->name};
+	struct site site = {.findings = commands->findings,
+		.doc = commands->m->doc,
+		.node = doc_get(state->node, "command"),
+		.state = state->name};
 	struct finding *f = site_report(&site, denied ? RULE_COMMAND_DENIED : RULE_COMMAND_RISK,
 		"the command's level is %s%s%s", level_name(verdict.level),
 		verdict.reason_count ? ": " : "", verdict.reason_count ? verdict.reasons[0] : "");
-	site_help(&site, f, "%s", risk_help(verdict.level, &s->tool));
+	site_help(&site, f, "%s", risk_help(verdict.level, &state->tool));
 }
 
 /* Of a machine with errors: what was refused has been spoken of. */
-static bool is_whole(const struct tool_state *t)
+static bool is_whole(const struct tool_state *state)
 {
-	for (size_t i = 0; i < t->command_count; i++)
-		if (!t->command[i])
+	for (size_t i = 0; i < state->command_count; i++)
+		if (!state->command[i])
 			return false;
-	const char *program = t->command_count ? template_literal(t->command[0]) : "";
+	const char *program = state->command_count ? template_literal(state->command[0]) : "";
 	return !program || !strncmp(program, "scripts/", 8) || !program_fault(program);
 }
 
-void tool_commands_check(const struct loaded *l, const char *workspace, struct findings *findings)
+void tool_commands_check(
+	const struct loaded *loaded, const char *workspace, struct findings *findings)
 {
-	const struct machine *m = l->draft;
-	struct commands c = {.bundle = l->bundle,
+	const struct machine *m = loaded->draft;
+	struct commands c = {.bundle = loaded->bundle,
 		.m = m,
 		.findings = findings,
 		.workspace = workspace,

@@ -11,5 +11,6 @@
  * first state that names it.
  * Then the classifier's level of every command that is known before it runs, from destructive up.
  */
-void tool_commands_check(const struct loaded *l, const char *workspace, struct findings *findings);
+void tool_commands_check(
+	const struct loaded *loaded, const char *workspace, struct findings *findings);
 #endif

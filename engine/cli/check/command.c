@@ -50,15 +50,15 @@ static int judge_lines(void)
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	bool lines = call_has(c, "stdin");
-	if (lines && !c->argument_count)
+	bool lines = call_has(call, "stdin");
+	if (lines && !call->argument_count)
 		return judge_lines();
-	if (lines == (c->argument_count > 0))
+	if (lines == (call->argument_count > 0))
 		return verb_refuse(
 			"say either `agent6 check command -- PROGRAM [ARG...]` or --stdin");
-	print_verdict((const char *const *)c->arguments, (size_t)c->argument_count);
+	print_verdict((const char *const *)call->arguments, (size_t)call->argument_count);
 	return EXIT_OK;
 }
 

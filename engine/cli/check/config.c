@@ -23,12 +23,12 @@ static void PRINTF(1, 2) tell_problem(const char *format, ...)
 	text_print(text.data, 2);
 }
 
-static void tell_unset(const struct config_provider *p, const char *what,
+static void tell_unset(const struct config_provider *provider, const char *what,
 	const struct config_sent *sent, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		struct err e = ERR_NONE;
-		if (!config_sent_text(p, what, &sent[i], &e))
+		if (!config_sent_text(provider, what, &sent[i], &e))
 			tell_problem("%s", e.text);
 	}
 }
@@ -79,10 +79,10 @@ static void tell_missing(const struct config *config, const char *state)
 	}
 }
 
-static int tell(const struct call *c)
+static int tell(const struct call *call)
 {
 	struct setup setup;
-	if (setup_open(&setup, c))
+	if (setup_open(&setup, call))
 		return EXIT_REFUSED;
 	setup_tell(&setup);
 	printf("the configuration is valid\n  settings  %s/config.yaml\n  state     %s\n",
@@ -97,10 +97,10 @@ static int tell(const struct call *c)
 	return EXIT_OK;
 }
 
-static int list(const struct call *c)
+static int list(const struct call *call)
 {
 	struct setup setup;
-	if (setup_load(&setup, c))
+	if (setup_load(&setup, call))
 		return EXIT_REFUSED;
 	text_findings_as(&setup.findings, findings_json);
 	int code = setup.findings.errors ? EXIT_REFUSED : EXIT_OK;
@@ -108,9 +108,9 @@ static int list(const struct call *c)
 	return code;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return call_has(c, "json") ? list(c) : tell(c);
+	return call_has(call, "json") ? list(call) : tell(call);
 }
 
 static const struct verb_option options[] = {

@@ -55,22 +55,22 @@ struct ground {
 };
 
 static int write_file(
-	const struct ground *g, const char *path, const char *text, mode_t mode, struct err *e)
+	const struct ground *ground, const char *path, const char *text, mode_t mode, struct err *e)
 {
 	char full[PATH_MAX];
-	snprintf(full, sizeof(full), "%s/%s", g->dir, path);
+	snprintf(full, sizeof(full), "%s/%s", ground->dir, path);
 	AUTO_FD int fd = open(full, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode);
 	return fd < 0 || io_write(fd, text, strlen(text)) ? err_errno(e, "cannot write %s", full)
 							  : 0;
 }
 
-static void command_for(const struct ground *g, const char *name, char out[PATH_MAX])
+static void command_for(const struct ground *ground, const char *name, char out[PATH_MAX])
 {
-	snprintf(out, PATH_MAX, "touch %s/tree/.git/markers/%s; false", g->dir, name);
+	snprintf(out, PATH_MAX, "touch %s/tree/.git/markers/%s; false", ground->dir, name);
 }
 
 /* Plain git, in a clean environment of its own but for what the repository says. */
-static int plain_git(const struct ground *g, const char *const *args, struct err *e)
+static int plain_git(const struct ground *ground, const char *const *args, struct err *e)
 {
 	char tree[PATH_MAX],
 		*argv[16] = {(char *)(uintptr_t) "/usr/bin/git", (char *)(uintptr_t) "-C", tree};
@@ -81,7 +81,7 @@ static int plain_git(const struct ground *g, const char *const *args, struct err
 		(char *)(uintptr_t) "GIT_COMMITTER_NAME=a",
 		(char *)(uintptr_t) "GIT_COMMITTER_EMAIL=a@b", NULL};
 	AUTO_BUF out = BUF_INIT(1 << 20), words = BUF_INIT(4096);
-	snprintf(tree, sizeof(tree), "%s/tree", g->dir);
+	snprintf(tree, sizeof(tree), "%s/tree", ground->dir);
 	for (size_t n = 3; *args; args++)
 		argv[n++] = (char *)(uintptr_t)*args;
 	struct capture_spec spec = {.argv = argv,
@@ -92,97 +92,98 @@ static int plain_git(const struct ground *g, const char *const *args, struct err
 	return capture_run(&spec, &out, &words, e);
 }
 
-static int build(struct ground *g, struct err *e)
+static int build(struct ground *ground, struct err *e)
 {
 	static const char *const init[] = {"init", "-q", NULL};
 	static const char *const add[] = {"add", ".", NULL};
 	static const char *const commit[] = {"commit", "-qm", "clean", NULL};
 	const char *tmp = getenv("TMPDIR");
 	char path[PATH_MAX];
-	snprintf(g->dir, sizeof(g->dir), "%s/agent6-git-XXXXXX", tmp && *tmp ? tmp : "/tmp");
-	if (!mkdtemp(g->dir))
-		return err_errno(e, "cannot create %s", g->dir);
-	snprintf(path, sizeof(path), "%s/tree", g->dir);
+	snprintf(ground->dir, sizeof(ground->dir), "%s/agent6-git-XXXXXX",
+		tmp && *tmp ? tmp : "/tmp");
+	if (!mkdtemp(ground->dir))
+		return err_errno(e, "cannot create %s", ground->dir);
+	snprintf(path, sizeof(path), "%s/tree", ground->dir);
 	if (mkdir(path, 0700))
 		return err_errno(e, "cannot create %s", path);
-	if (write_file(g, "tree/a.txt", "one\n", 0644, e) ||
-		write_file(g, "tree/b.bin", "two\n", 0644, e) ||
-		write_file(g, "tree/c.txt", "three\n", 0644, e) ||
-		write_file(g, "tree/.gitattributes",
+	if (write_file(ground, "tree/a.txt", "one\n", 0644, e) ||
+		write_file(ground, "tree/b.bin", "two\n", 0644, e) ||
+		write_file(ground, "tree/c.txt", "three\n", 0644, e) ||
+		write_file(ground, "tree/.gitattributes",
 			"a.txt filter=poison diff=poison merge=poison\nb.bin filter=a=b\n"
 			"c.txt filter=inc\nd.txt filter=wt\ne.txt filter=p\n",
 			0644, e))
 		return -1;
-	if (plain_git(g, init, e) || plain_git(g, add, e) || plain_git(g, commit, e))
+	if (plain_git(ground, init, e) || plain_git(ground, add, e) || plain_git(ground, commit, e))
 		return err_set(e, "git cannot make a repository in %s", path);
-	if (git_find(path, &g->repo, e))
+	if (git_find(path, &ground->repo, e))
 		return -1;
-	g->repo.traced = true;
-	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
+	ground->repo.traced = true;
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", ground->dir);
 	return mkdir(path, 0700) ? err_errno(e, "cannot create %s", path) : 0;
 }
 
-static int poison_elsewhere(const struct ground *g, struct err *e)
+static int poison_elsewhere(const struct ground *ground, struct err *e)
 {
 	char command[PATH_MAX], text[2 * PATH_MAX];
-	command_for(g, elsewhere[0], command);
+	command_for(ground, elsewhere[0], command);
 	snprintf(text, sizeof(text), "[filter \"inc\"]\n\tclean = \"%s\"\n", command);
-	if (write_file(g, "tree/.included", text, 0644, e) ||
-		write_file(g, "tree/.git/config",
+	if (write_file(ground, "tree/.included", text, 0644, e) ||
+		write_file(ground, "tree/.git/config",
 			"[include]\n\tpath = ../.included\n[extensions]\n\tworktreeConfig = true\n",
 			0644, e))
 		return -1;
-	command_for(g, elsewhere[1], command);
+	command_for(ground, elsewhere[1], command);
 	snprintf(text, sizeof(text), "[filter \"wt\"]\n\tclean = \"%s\"\n", command);
-	if (write_file(g, "tree/.git/config.worktree", text, 0644, e))
+	if (write_file(ground, "tree/.git/config.worktree", text, 0644, e))
 		return -1;
 	return 0;
 }
 
-static int poison_hooks(const struct ground *g, struct err *e)
+static int poison_hooks(const struct ground *ground, struct err *e)
 {
 	char command[PATH_MAX], path[100], text[2 * PATH_MAX];
 	for (size_t i = 0; i < ARRAY_LEN(hooks); i++) {
-		command_for(g, hooks[i], command);
+		command_for(ground, hooks[i], command);
 		snprintf(path, sizeof(path), "tree/.git/hooks/%s", hooks[i]);
 		snprintf(text, sizeof(text), "#!/bin/sh\n%s\n", command);
-		if (write_file(g, path, text, 0755, e))
+		if (write_file(ground, path, text, 0755, e))
 			return -1;
 	}
 	return 0;
 }
 
-static int poison(const struct ground *g, struct err *e)
+static int poison(const struct ground *ground, struct err *e)
 {
 	char command[PATH_MAX], quoted[PATH_MAX + 8], text[3 * PATH_MAX];
 	for (size_t i = 0; i < ARRAY_LEN(poisons); i++) {
 		const char *rest = poisons[i].setting, *mark;
 		size_t used = 0;
-		command_for(g, poisons[i].name, command);
+		command_for(ground, poisons[i].name, command);
 		snprintf(quoted, sizeof(quoted), "\"%s\"", command);
 		for (; (mark = strchr(rest, '%')); rest = mark + (mark[1] == '1' ? 4 : 2))
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%.*s%s",
 				(int)(mark - rest), rest, quoted);
 		snprintf(text + used, sizeof(text) - used, "%s", rest);
-		if (write_file(g, "tree/.git/config", text, 0644, e))
+		if (write_file(ground, "tree/.git/config", text, 0644, e))
 			return -1;
 	}
-	if (poison_elsewhere(g, e) || poison_hooks(g, e))
+	if (poison_elsewhere(ground, e) || poison_hooks(ground, e))
 		return -1;
 	/* Changed files, so that every filter has something to do. */
-	return write_file(g, "tree/a.txt", "more\n", 0644, e) ||
-			       write_file(g, "tree/b.bin", "more\n", 0644, e) ||
-			       write_file(g, "tree/c.txt", "more\n", 0644, e)
+	return write_file(ground, "tree/a.txt", "more\n", 0644, e) ||
+			       write_file(ground, "tree/b.bin", "more\n", 0644, e) ||
+			       write_file(ground, "tree/c.txt", "more\n", 0644, e)
 		       ? -1
 		       : 0;
 }
 
 /* What ran: the names of the markers, which are taken away. */
-static size_t ran(const struct ground *g, struct buf *names)
+static size_t ran(const struct ground *ground, struct buf *names)
 {
 	char path[PATH_MAX];
 	size_t count = 0;
-	snprintf(path, sizeof(path), "%s/tree/.git/markers", g->dir);
+	snprintf(path, sizeof(path), "%s/tree/.git/markers", ground->dir);
 	DIR *dir = opendir(path);
 	for (const struct dirent *d; dir && (d = readdir(dir));) {
 		if (d->d_name[0] == '.')
@@ -196,7 +197,7 @@ static size_t ran(const struct ground *g, struct buf *names)
 }
 
 /* What a machine that writes code does with a repository: a clone, a commit, a branch. */
-static int work(const struct ground *g, struct err *e)
+static int work(const struct ground *ground, struct err *e)
 {
 	static const struct git_identity as = {"agent6", "agent6@localhost"};
 	static const char branch[] = "agent6/check-git";
@@ -204,19 +205,19 @@ static int work(const struct ground *g, struct err *e)
 	struct git_identity found = {"", ""};
 	struct git_repo clone = {0};
 	size_t left_out;
-	snprintf(dir, sizeof(dir), "%s/clone", g->dir);
-	int failed = git_head(&g->repo, head, e) ||
-		     git_identity_find(&g->repo, &(struct git_files){0}, &found, e) ||
-		     git_branch_move(&g->repo, &(struct git_move){branch, "", head}, e) ||
-		     git_clone_open(&g->repo, dir, branch, &clone, e) ||
+	snprintf(dir, sizeof(dir), "%s/clone", ground->dir);
+	int failed = git_head(&ground->repo, head, e) ||
+		     git_identity_find(&ground->repo, &(struct git_files){0}, &found, e) ||
+		     git_branch_move(&ground->repo, &(struct git_move){branch, "", head}, e) ||
+		     git_clone_open(&ground->repo, dir, branch, &clone, e) ||
 		     git_clone_checkout(&clone, head, head, e) ||
-		     write_file(g, "clone/new.txt", "new\n", 0644, e) ||
+		     write_file(ground, "clone/new.txt", "new\n", 0644, e) ||
 		     git_clone_stage(&clone, tree, &left_out, NULL, e);
 	struct git_commit c = {tree, head, "work\n", &as};
 	failed = failed || git_clone_commit(&clone, &c, oid, e) ||
 		 git_clone_advance(&clone, oid, e) ||
-		 git_clone_send(&clone, &g->repo, head, oid, e) ||
-		 git_branch_move(&g->repo, &(struct git_move){branch, head, oid}, e);
+		 git_clone_send(&clone, &ground->repo, head, oid, e) ||
+		 git_branch_move(&ground->repo, &(struct git_move){branch, head, oid}, e);
 	git_repo_done(&clone);
 	return failed ? -1 : 0;
 }
@@ -227,24 +228,24 @@ struct proof {
 	struct buf plain, ours;
 };
 
-static int prove(const struct ground *g, struct proof *p, struct err *e)
+static int prove(const struct ground *ground, struct proof *proof, struct err *e)
 {
 	static const char *const plain[][6] = {{"status", NULL}, {"diff", NULL},
 		{"commit", "--allow-empty", "-m", "x", NULL}, {"checkout", "-b", "y", NULL}};
 	const char *const paths[] = {"."};
 	AUTO_BUF out = BUF_INIT(1 << 20);
-	if (git_status(&g->repo, paths, 1, &out, e) || git_tracked(&g->repo, paths, 1, &out, e) ||
-		work(g, e))
+	if (git_status(&ground->repo, paths, 1, &out, e) ||
+		git_tracked(&ground->repo, paths, 1, &out, e) || work(ground, e))
 		return err_wrap(e, "on the poisoned repository");
-	p->planted = ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks);
-	p->our_count = ran(g, &p->ours);
+	proof->planted = ARRAY_LEN(poisons) + ARRAY_LEN(elsewhere) + ARRAY_LEN(hooks);
+	proof->our_count = ran(ground, &proof->ours);
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
-		if (plain_git(g, plain[i], e) < 0)
+		if (plain_git(ground, plain[i], e) < 0)
 			return -1;
-	p->plain_count = ran(g, &p->plain);
-	if (p->our_count)
-		return err_set(e, "git executed what the repository planted: %s", p->ours.data);
-	if (!p->plain_count)
+	proof->plain_count = ran(ground, &proof->plain);
+	if (proof->our_count)
+		return err_set(e, "git executed what the repository planted: %s", proof->ours.data);
+	if (!proof->plain_count)
 		return err_set(
 			e, "plain git executed nothing either: the proof does not work with it");
 	return 0;
@@ -261,7 +262,7 @@ static json_t *names_of(const struct buf *text)
 	return names;
 }
 
-static void tell(const struct proof *p, const struct err *e, bool json)
+static void tell(const struct proof *proof, const struct err *e, bool json)
 {
 	struct err unstrict = ERR_NONE;
 	const char *profile = git_profile(&unstrict);
@@ -272,18 +273,18 @@ static void tell(const struct proof *p, const struct err *e, bool json)
 		AUTO_BUF line = BUF_INIT(8192);
 		buf_addf(&line,
 			"%zu settings and hooks planted; plain git executed %zu (%s), ours none",
-			p->planted, p->plain_count, p->plain.data);
+			proof->planted, proof->plain_count, proof->plain.data);
 		text_print(line.data, 2);
 	}
 	if (!json)
 		return;
 	json_auto_t *doc = json_pack("{s:b,s:s,s:i,s:o,s:o,s:s}", "proved", !*e->text, "profile",
-		profile, "planted", (int)p->planted, "plain_git", names_of(&p->plain), "ours",
-		names_of(&p->ours), "reason", e->text);
+		profile, "planted", (int)proof->planted, "plain_git", names_of(&proof->plain),
+		"ours", names_of(&proof->ours), "reason", e->text);
 	text_json_line(doc);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct ground g = {.dir = ""};
 	struct err e = ERR_NONE;
@@ -291,7 +292,7 @@ static int run(const struct call *c)
 	buf_init(&p.plain, 4096);
 	buf_init(&p.ours, 4096);
 	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &p, &e);
-	tell(&p, &e, call_has(c, "json"));
+	tell(&p, &e, call_has(call, "json"));
 	buf_done(&p.plain);
 	buf_done(&p.ours);
 	git_repo_done(&g.repo);

@@ -1,7 +1,7 @@
 #include "cli/check/probe.h"
 
+#include "base/cleanup.h"
 #include "base/num.h"
-#include "base/own.h"
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <netinet/in.h>

@@ -19,9 +19,9 @@ static const char original[] = "original\n";
 
 enum { TCP, UDP, ABSTRACT, NAMED };
 
-static int tell(struct probe_target *t, const char *name, char *value)
+static int tell(struct probe_target *target, const char *name, char *value)
 {
-	int failed = !value || json_object_set_new(t->env, name, json_string(value));
+	int failed = !value || json_object_set_new(target->env, name, json_string(value));
 	free(value);
 	return failed;
 }
@@ -48,27 +48,27 @@ static int listen_at(int type, const void *at, socklen_t len)
 	return TAKE_FD(fd);
 }
 
-static int listen_local(struct probe_target *t, int which, int type, const char *name)
+static int listen_local(struct probe_target *target, int which, int type, const char *name)
 {
 	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	socklen_t len = sizeof(at);
-	t->listeners[which] = listen_at(type, &at, len);
-	if (t->listeners[which] < 0 ||
-		getsockname(t->listeners[which], (struct sockaddr *)&at, &len))
+	target->listeners[which] = listen_at(type, &at, len);
+	if (target->listeners[which] < 0 ||
+		getsockname(target->listeners[which], (struct sockaddr *)&at, &len))
 		return -1;
-	return tell(t, name, text("%u", ntohs(at.sin_port)));
+	return tell(target, name, text("%u", ntohs(at.sin_port)));
 }
 
-static int listen_unix(struct probe_target *t, int which, const char *name, size_t skip)
+static int listen_unix(struct probe_target *target, int which, const char *name, size_t skip)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	size_t len = strlen(name);
 	if (len + skip >= sizeof(at.sun_path))
 		return -1;
 	memcpy(at.sun_path + skip, name, len);
-	t->listeners[which] = listen_at(
+	target->listeners[which] = listen_at(
 		SOCK_STREAM, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
-	return t->listeners[which] < 0;
+	return target->listeners[which] < 0;
 }
 
 /* This program, where every user can execute it. */
@@ -88,89 +88,91 @@ static int copy_program(const char *to)
 	return 0;
 }
 
-static int make_tree(struct probe_target *t)
+static int make_tree(struct probe_target *target)
 {
-	AUTO_FREE char *bundle = text("%s/bundle", t->dir);
-	AUTO_FREE char *outside = text("%s/outside", t->dir);
-	t->workspace = text("%s/workspace", t->dir);
-	t->file = text("%s/file", outside);
-	t->named = text("%s/socket", outside);
-	t->program = text("%s/agent6", bundle);
-	if (chmod(t->dir, 0755) || mkdir(t->workspace, 0755) || mkdir(bundle, 0755) ||
+	AUTO_FREE char *bundle = text("%s/bundle", target->dir);
+	AUTO_FREE char *outside = text("%s/outside", target->dir);
+	target->workspace = text("%s/workspace", target->dir);
+	target->file = text("%s/file", outside);
+	target->named = text("%s/socket", outside);
+	target->program = text("%s/agent6", bundle);
+	if (chmod(target->dir, 0755) || mkdir(target->workspace, 0755) || mkdir(bundle, 0755) ||
 		mkdir(outside, 0755) || chmod(bundle, 0755) || chmod(outside, 0755))
 		return -1;
-	AUTO_FD int fd = open(t->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	AUTO_FD int fd = open(target->file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (fd < 0 || io_write(fd, original, sizeof(original) - 1) || fchmod(fd, 0666))
 		return -1;
-	return copy_program(t->program);
+	return copy_program(target->program);
 }
 
-static int start_victim(struct probe_target *t)
+static int start_victim(struct probe_target *target)
 {
-	t->victim = fork();
-	while (!t->victim)
+	target->victim = fork();
+	while (!target->victim)
 		pause();
-	return t->victim < 0 || tell(t, PROBE_ENV_PID, text("%d", (int)t->victim));
+	return target->victim < 0 || tell(target, PROBE_ENV_PID, text("%d", (int)target->victim));
 }
 
-int probe_target_init(struct probe_target *t, struct err *e)
+int probe_target_init(struct probe_target *target, struct err *e)
 {
 	char name[64], dir[] = "/tmp/agent6-check-XXXXXX";
-	*t = (struct probe_target){.listeners = {-1, -1, -1, -1}, .env = json_object()};
+	*target = (struct probe_target){.listeners = {-1, -1, -1, -1}, .env = json_object()};
 	snprintf(name, sizeof(name), "agent6-check-%d", (int)getpid());
 	if (!mkdtemp(dir))
 		return err_errno(e, "cannot make a directory in /tmp");
-	t->dir = strdup(dir);
-	if (!t->dir || make_tree(t) || listen_local(t, TCP, SOCK_STREAM, PROBE_ENV_TCP) ||
-		listen_local(t, UDP, SOCK_DGRAM, PROBE_ENV_UDP) ||
-		listen_unix(t, ABSTRACT, name, 1) || listen_unix(t, NAMED, t->named, 0) ||
-		tell(t, PROBE_ENV_SOCKET, strdup(name)) ||
-		tell(t, PROBE_ENV_NAMED, strdup(t->named)) ||
-		tell(t, PROBE_ENV_FILE, strdup(t->file)) || start_victim(t)) {
+	target->dir = strdup(dir);
+	if (!target->dir || make_tree(target) ||
+		listen_local(target, TCP, SOCK_STREAM, PROBE_ENV_TCP) ||
+		listen_local(target, UDP, SOCK_DGRAM, PROBE_ENV_UDP) ||
+		listen_unix(target, ABSTRACT, name, 1) ||
+		listen_unix(target, NAMED, target->named, 0) ||
+		tell(target, PROBE_ENV_SOCKET, strdup(name)) ||
+		tell(target, PROBE_ENV_NAMED, strdup(target->named)) ||
+		tell(target, PROBE_ENV_FILE, strdup(target->file)) || start_victim(target)) {
 		err_errno(e, "cannot set up the targets of the probes in %s", dir);
-		probe_target_done(t);
+		probe_target_done(target);
 		return -1;
 	}
-	chmod(t->named, 0666); /* so that any user could connect */
+	chmod(target->named, 0666); /* so that any user could connect */
 	return 0;
 }
 
-void probe_target_done(struct probe_target *t)
+void probe_target_done(struct probe_target *target)
 {
-	char *files[] = {t->file, t->named, t->program, t->workspace};
+	char *files[] = {target->file, target->named, target->program, target->workspace};
 	static const char *const dirs[] = {"/bundle", "/outside", ""};
-	if (t->victim > 0) {
-		kill(t->victim, SIGKILL);
-		waitpid(t->victim, NULL, 0);
+	if (target->victim > 0) {
+		kill(target->victim, SIGKILL);
+		waitpid(target->victim, NULL, 0);
 	}
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
 		if (files[i] && unlink(files[i]))
 			rmdir(files[i]);
 		free(files[i]);
 	}
-	for (size_t i = 0; t->dir && i < ARRAY_LEN(dirs); i++) {
-		AUTO_FREE char *path = text("%s%s", t->dir, dirs[i]);
+	for (size_t i = 0; target->dir && i < ARRAY_LEN(dirs); i++) {
+		AUTO_FREE char *path = text("%s%s", target->dir, dirs[i]);
 		rmdir(path);
 	}
 	for (int i = 0; i < PROBE_LISTENERS; i++)
-		own_close(&t->listeners[i]);
-	json_decref(t->env);
-	free(t->dir);
+		own_close(&target->listeners[i]);
+	json_decref(target->env);
+	free(target->dir);
 }
 
-bool probe_target_hit(struct probe_target *t)
+bool probe_target_hit(struct probe_target *target)
 {
 	struct stat st;
 	int status;
 	char byte;
-	bool hit = stat(t->file, &st) || st.st_size != (off_t)sizeof(original) - 1;
+	bool hit = stat(target->file, &st) || st.st_size != (off_t)sizeof(original) - 1;
 	for (int i = 0; i < PROBE_LISTENERS; i++) {
-		int fd = i == UDP ? (int)recv(t->listeners[i], &byte, 1, 0) - 1
-				  : accept(t->listeners[i], NULL, NULL);
+		int fd = i == UDP ? (int)recv(target->listeners[i], &byte, 1, 0) - 1
+				  : accept(target->listeners[i], NULL, NULL);
 		hit = hit || fd >= 0;
 		if (i != UDP)
 			own_close(&fd);
 	}
-	hit = hit || waitpid(t->victim, &status, WNOHANG) != 0;
-	return truncate(t->file, sizeof(original) - 1) || hit;
+	hit = hit || waitpid(target->victim, &status, WNOHANG) != 0;
+	return truncate(target->file, sizeof(original) - 1) || hit;
 }

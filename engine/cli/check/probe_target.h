@@ -18,8 +18,8 @@ struct probe_target {
 };
 
 /* Makes all of it below /tmp. On failure what was made is removed. */
-int probe_target_init(struct probe_target *t, struct err *e);
-void probe_target_done(struct probe_target *t);
+int probe_target_init(struct probe_target *target, struct err *e);
+void probe_target_done(struct probe_target *target);
 /* Whether anything was reached or changed since it was last asked. */
-bool probe_target_hit(struct probe_target *t);
+bool probe_target_hit(struct probe_target *target);
 #endif

@@ -8,15 +8,15 @@
 
 enum { INPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
-static int filter_whole(const struct filter *f)
+static int filter_whole(const struct filter *filter)
 {
 	AUTO_BUF in = BUF_INIT(INPUT_BYTES_MAX), out = BUF_INIT(INPUT_BYTES_MAX);
 	struct err e = ERR_NONE;
 	struct filtered seen;
 	if (io_read_all(STDIN_FILENO, &in, "the text", &e) ||
-		filter_text(f, in.data, in.len, &out, &seen))
+		filter_text(filter, in.data, in.len, &out, &seen))
 		return verb_refuse("%s", e.text[0] ? e.text : "the text is too long");
-	if (!f->command && seen.markers)
+	if (!filter->command && seen.markers)
 		buf_addc(&out, '\n'); /* behind the word about them */
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
@@ -32,14 +32,14 @@ static json_t *tally_json(const struct redact_tally *tally)
 	return counts;
 }
 
-static int filter_line(const struct filter *f, const char *line, size_t len)
+static int filter_line(const struct filter *filter, const char *line, size_t len)
 {
 	AUTO_BUF out = BUF_INIT(INPUT_BYTES_MAX);
 	struct filtered seen;
 	json_auto_t *doc = json_read(line, len, INPUT_BYTES_MAX, NULL);
 	const json_t *text = json_object_get(doc, "text");
 	if (!json_is_string(text) ||
-		filter_text(f, json_string_value(text), json_string_length(text), &out, &seen))
+		filter_text(filter, json_string_value(text), json_string_length(text), &out, &seen))
 		return -1;
 	json_auto_t *answer = json_pack("{s:s%, s:o, s:I}", "text", out.data, out.len, "redacted",
 		tally_json(&seen.tally), "markers", (json_int_t)seen.markers);
@@ -48,25 +48,25 @@ static int filter_line(const struct filter *f, const char *line, size_t len)
 	return answer ? 0 : -1;
 }
 
-static int filter_lines(const struct filter *f)
+static int filter_lines(const struct filter *filter)
 {
 	AUTO_FREE char *line = NULL;
 	size_t size = 0;
 	ssize_t len;
 	for (long number = 1; (len = getline(&line, &size, stdin)) > 0; number++)
-		if (filter_line(f, line, (size_t)len))
+		if (filter_line(filter, line, (size_t)len))
 			return verb_refuse("line %ld is not {\"text\": \"...\"}", number);
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	const char *as = call_value(c, "as");
+	const char *as = call_value(call, "as");
 	struct redact r = {0};
 	struct filter f = {&r, !as || !strcmp(as, "command")};
 	int code = EXIT_FAILED;
 	if (!redact_add_environment(&r, environ))
-		code = call_has(c, "stdin-jsonl") ? filter_lines(&f) : filter_whole(&f);
+		code = call_has(call, "stdin-jsonl") ? filter_lines(&f) : filter_whole(&f);
 	redact_done(&r);
 	return code;
 }

@@ -58,7 +58,7 @@ static int memory_file(struct err *e)
 	return fd < 0 ? err_errno(e, "cannot make a memory file") : fd;
 }
 
-static json_t *try_outside(const struct probe_target *t, struct err *e)
+static json_t *try_outside(const struct probe_target *target, struct err *e)
 {
 	AUTO_FD int answers = memory_file(e);
 	if (answers < 0)
@@ -68,9 +68,9 @@ static json_t *try_outside(const struct probe_target *t, struct err *e)
 	if (!pid) {
 		const char *name;
 		json_t *value;
-		json_object_foreach (t->env, name, value)
+		json_object_foreach (target->env, name, value)
 			setenv(name, json_string_value(value), 1);
-		if (dup2(answers, 1) < 0 || chdir(t->workspace))
+		if (dup2(answers, 1) < 0 || chdir(target->workspace))
 			_exit(1);
 		_exit(probe_inside());
 	}
@@ -88,25 +88,25 @@ enum { PROBE_MEMORY_MB = 1 << 24 };
 enum { PROBE_MEMORY_MB = 512 };
 #endif
 
-static json_t *probe_policy(const struct probe_target *t, const char *profile)
+static json_t *probe_policy(const struct probe_target *target, const char *profile)
 {
 	AUTO_FREE char *bundle =
-		strndup(t->program, (size_t)(strrchr(t->program, '/') - t->program));
+		strndup(target->program, (size_t)(strrchr(target->program, '/') - target->program));
 	return json_pack("{s:i,s:s,s:[s,s,s,s],s:s,s:O,s:{s:s,s:s},s:s,s:i,s:{s:i}}", "version", 1,
-		"profile", profile, "argv", t->program, "check", "sandbox", "--inside", "cwd",
-		t->workspace, "env", t->env, "workspace", "path", t->workspace, "access", "write",
-		"bundle", bundle, "timeout_secs", PROBE_SECS, "limits", "memory_mb",
-		PROBE_MEMORY_MB);
+		"profile", profile, "argv", target->program, "check", "sandbox", "--inside", "cwd",
+		target->workspace, "env", target->env, "workspace", "path", target->workspace,
+		"access", "write", "bundle", bundle, "timeout_secs", PROBE_SECS, "limits",
+		"memory_mb", PROBE_MEMORY_MB);
 }
 
-static int try_inside(struct trial *trial, struct probe_target *t, struct err *e)
+static int try_inside(struct trial *trial, struct probe_target *target, struct err *e)
 {
-	json_auto_t *policy = probe_policy(t, trial->profile), *status = NULL;
+	json_auto_t *policy = probe_policy(target, trial->profile), *status = NULL;
 	AUTO_FD int answers = memory_file(e), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (answers < 0 || nothing < 0)
 		return -1;
 	int stdio[] = {nothing, answers, nothing};
-	probe_target_hit(t);
+	probe_target_hit(target);
 	int code = jail_call(policy, stdio, NULL, &status, e);
 	trial->layers = json_incref(json_object_get(status, "layers"));
 	if (code < 0)
@@ -114,67 +114,69 @@ static int try_inside(struct trial *trial, struct probe_target *t, struct err *e
 	if (json_object_get(status, "error"))
 		return err_set(e, "%s", json_string_value(json_object_get(status, "error")));
 	trial->answers = read_answers(answers, e);
-	trial->hit = probe_target_hit(t);
+	trial->hit = probe_target_hit(target);
 	return trial->answers ? 0 : err_wrap(e, "the probe ended with status %d", code);
 }
 
 /* Without namespaces root's command becomes the workspace's owner; that must not be root. The root
  * of a user namespace whom no other id is mapped for (EINVAL) is none to the host. */
-static int try_profile(struct trial *trial, struct probe_target *t)
+static int try_profile(struct trial *trial, struct probe_target *target)
 {
 	bool hardened = !strcmp(trial->profile, "hardened");
-	if (hardened && geteuid() == 0 && chown(t->workspace, NOBODY, NOBODY) && errno != EINVAL)
-		return err_errno(&trial->why, "cannot give %s away", t->workspace);
-	trial->works = !try_inside(trial, t, &trial->why);
+	if (hardened && geteuid() == 0 && chown(target->workspace, NOBODY, NOBODY) &&
+		errno != EINVAL)
+		return err_errno(&trial->why, "cannot give %s away", target->workspace);
+	trial->works = !try_inside(trial, target, &trial->why);
 	return 0;
 }
 
 /* Root's commands are another user, for whom the workspace's file system maps ids, or it is
  * refused.
  */
-static void try_directory(struct checking *k)
+static void try_directory(struct checking *checking)
 {
 	json_auto_t *status = NULL;
-	if (geteuid() || !k->trials[0].works)
+	if (geteuid() || !checking->trials[0].works)
 		return;
-	k->directory = getcwd(NULL, 0);
+	checking->directory = getcwd(NULL, 0);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	json_auto_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
 	int stdio[] = {nothing, nothing, nothing};
-	if (!k->directory || nothing < 0)
+	if (!checking->directory || nothing < 0)
 		return;
 	json_object_set_new(policy, "workspace",
-		json_pack("{s:s, s:s}", "path", k->directory, "access", "write"));
-	if (jail_call(policy, stdio, NULL, &status, &k->here) >= 0 &&
+		json_pack("{s:s, s:s}", "path", checking->directory, "access", "write"));
+	if (jail_call(policy, stdio, NULL, &status, &checking->here) >= 0 &&
 		json_object_get(status, "error"))
-		err_set(&k->here, "%s", json_get_text(status, "error"));
+		err_set(&checking->here, "%s", json_get_text(status, "error"));
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */
 
 enum holding { HELD, OPEN, UNTRIED };
 
-static enum holding judge(const struct checking *k, const struct trial *t, const char *probe)
+static enum holding judge(
+	const struct checking *checking, const struct trial *trial, const char *probe)
 {
-	const json_t *inside = json_object_get(t->answers, probe);
+	const json_t *inside = json_object_get(trial->answers, probe);
 	if (!json_is_integer(inside) || !json_integer_value(inside))
 		return OPEN;
-	return json_get_int(k->outside, probe) ? UNTRIED : HELD;
+	return json_get_int(checking->outside, probe) ? UNTRIED : HELD;
 }
 
-static size_t count_open(const struct checking *k, const struct trial *t)
+static size_t count_open(const struct checking *checking, const struct trial *trial)
 {
-	size_t open = t->works && t->hit;
-#define PROBE_COUNT(name, says) open += t->works && judge(k, t, #name) == OPEN;
+	size_t open = trial->works && trial->hit;
+#define PROBE_COUNT(name, says) open += trial->works && judge(checking, trial, #name) == OPEN;
 	PROBES(PROBE_COUNT)
 	return open;
 }
 
-static const char *automatic(const struct checking *k)
+static const char *automatic(const struct checking *checking)
 {
-	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++)
-		if (k->trials[i].works)
-			return k->trials[i].profile;
+	for (size_t i = 0; i < ARRAY_LEN(checking->trials); i++)
+		if (checking->trials[i].works)
+			return checking->trials[i].profile;
 	return NULL;
 }
 
@@ -189,10 +191,10 @@ static long long sysctl_value(const char *name)
 }
 
 /* Why strict does not work, where the host says so itself, and what changes it. */
-static json_t *find_fixes(const struct checking *k)
+static json_t *find_fixes(const struct checking *checking)
 {
 	json_t *fixes = json_array();
-	if (k->trials[0].works)
+	if (checking->trials[0].works)
 		return fixes;
 	static const struct {
 		const char *sysctl;
@@ -225,10 +227,10 @@ static json_t *find_fixes(const struct checking *k)
 	return fixes;
 }
 
-static json_t *hardened_limits(const struct checking *k)
+static json_t *hardened_limits(const struct checking *checking)
 {
 	json_t *list = json_array();
-	if (!k->trials[1].works)
+	if (!checking->trials[1].works)
 		return list;
 	static const char *const always[] = {
 		"hide the names, sizes and other metadata of the host's files",
@@ -248,27 +250,27 @@ static json_t *hardened_limits(const struct checking *k)
 		"give a tool a list of hosts (allow_network as a list is refused)"};
 	for (size_t i = 0; i < ARRAY_LEN(always); i++)
 		json_array_append_new(list, json_string(always[i]));
-	if (k->landlock_abi < 6)
+	if (checking->landlock_abi < 6)
 		json_array_append_new(
 			list, json_string("keep signals to processes of the same user "
 					  "inside (Landlock ABI 6, Linux 6.12)"));
-	if (k->landlock_abi < 9)
+	if (checking->landlock_abi < 9)
 		json_array_append_new(list, json_string("tell named unix sockets apart (Landlock "
 							"ABI 9, Linux 7.1), so commands "
 							"get none at all"));
 	return list;
 }
 
-static const char *memory_layer(const struct trial *t)
+static const char *memory_layer(const struct trial *trial)
 {
-	return t->works ? json_get_text(t->layers, "memory") : "";
+	return trial->works ? json_get_text(trial->layers, "memory") : "";
 }
 
 /* The kernel counts these for all of a user together, and an ordinary user cannot give a command a
  * share; or nobody counts them. */
-static json_t *unbounded(const struct checking *k)
+static json_t *unbounded(const struct checking *checking)
 {
-	const struct trial *strict = &k->trials[0], *hardened = &k->trials[1];
+	const struct trial *strict = &checking->trials[0], *hardened = &checking->trials[1];
 	const char *strict_memory = memory_layer(strict), *memory = memory_layer(hardened);
 	json_t *list = json_array();
 	json_array_append_new(
@@ -322,14 +324,14 @@ static void add_probe(struct buf *out, enum holding verdict, const char *says, i
 	buf_addc(out, '\n');
 }
 
-static void show_probes(const struct checking *k, const struct trial *t)
+static void show_probes(const struct checking *checking, const struct trial *trial)
 {
 #define PROBE_SHOW(name, says)                                                                     \
-	add_probe(&out, judge(k, t, #name), says, json_get_int(t->answers, #name));
+	add_probe(&out, judge(checking, trial, #name), says, json_get_int(trial->answers, #name));
 	AUTO_BUF out = BUF_INIT(1 << 16);
 	PROBES(PROBE_SHOW)
 	fputs(out.data, stdout);
-	if (t->hit)
+	if (trial->hit)
 		printf("  OPEN     a target outside was reached\n");
 }
 
@@ -347,13 +349,13 @@ static void show_list(const char *title, const json_t *list)
 	}
 }
 
-static void show_text(
-	const struct checking *k, const json_t *fixes, const json_t *limits, const json_t *open)
+static void show_text(const struct checking *checking, const json_t *fixes, const json_t *limits,
+	const json_t *open)
 {
-	printf("host      %s %s, Landlock ABI %d\n", k->host.sysname, k->host.release,
-		k->landlock_abi > 0 ? k->landlock_abi : 0);
-	for (size_t i = 0; i < ARRAY_LEN(k->trials); i++) {
-		const struct trial *t = &k->trials[i];
+	printf("host      %s %s, Landlock ABI %d\n", checking->host.sysname, checking->host.release,
+		checking->landlock_abi > 0 ? checking->landlock_abi : 0);
+	for (size_t i = 0; i < ARRAY_LEN(checking->trials); i++) {
+		const struct trial *t = &checking->trials[i];
 		AUTO_BUF line = BUF_INIT(1 << 16), why = BUF_INIT(1 << 16);
 		text_clean(&why, t->why.text, sizeof(t->why.text));
 		buf_addf(&line, "%-9s %s", t->profile, t->works ? "works" : "does not work here: ");
@@ -361,85 +363,87 @@ static void show_text(
 			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns());
 		puts(line.data);
 		if (t->works)
-			show_probes(k, t);
+			show_probes(checking, t);
 	}
-	if (k->directory) {
+	if (checking->directory) {
 		AUTO_BUF line = BUF_INIT(1 << 16), path = BUF_INIT(1 << 16),
 			 why = BUF_INIT(1 << 16);
-		text_clean(&path, k->directory, PATH_MAX);
-		text_clean(&why, k->here.text, sizeof(k->here.text));
+		text_clean(&path, checking->directory, PATH_MAX);
+		text_clean(&why, checking->here.text, sizeof(checking->here.text));
 		buf_addf(&line, "here      root's commands %s write in %s%s",
 			why.len ? "cannot" : "can", path.data, why.len ? ": " : "");
 		if (why.len)
 			wrap_text(&line, why.data, NAME_COLUMNS, text_page_columns());
 		puts(line.data);
 	}
-	const char *chosen = automatic(k);
+	const char *chosen = automatic(checking);
 	printf("auto      %s\n", chosen ? chosen : "nothing: agent6 will not run a command here");
 	show_list("What would make strict work:", fixes);
 	show_list("What the hardened profile cannot do:", limits);
 	show_list("What no limit keeps a command from taking:", open);
 }
 
-static json_t *describe_trial(const struct checking *k, const struct trial *t)
+static json_t *describe_trial(const struct checking *checking, const struct trial *trial)
 {
 	static const char *const words[] = {
 		[HELD] = "held", [OPEN] = "open", [UNTRIED] = "untried"};
 	json_t *probes = json_object();
-	if (t->works) {
+	if (trial->works) {
 #define PROBE_DESCRIBE(name, says)                                                                 \
 	json_object_set_new(probes, #name,                                                         \
-		json_pack("{s:s,s:O?}", "verdict", words[judge(k, t, #name)], "errno",             \
-			json_object_get(t->answers, #name)));
+		json_pack("{s:s,s:O?}", "verdict", words[judge(checking, trial, #name)], "errno",  \
+			json_object_get(trial->answers, #name)));
 		PROBES(PROBE_DESCRIBE)
 	}
-	return json_pack("{s:b,s:s?,s:O?,s:o,s:b}", "works", t->works, "reason",
-		t->works ? NULL : t->why.text, "layers", t->layers, "probes", probes, "hit",
-		t->hit);
+	return json_pack("{s:b,s:s?,s:O?,s:o,s:b}", "works", trial->works, "reason",
+		trial->works ? NULL : trial->why.text, "layers", trial->layers, "probes", probes,
+		"hit", trial->hit);
 }
 
-static void show_json(const struct checking *k, json_t *fixes, json_t *limits, json_t *open)
+static void show_json(const struct checking *checking, json_t *fixes, json_t *limits, json_t *open)
 {
-	json_t *here = k->directory ? json_pack("{s:s,s:b,s:s?}", "path", k->directory, "works",
-					      !k->here.text[0], "reason",
-					      k->here.text[0] ? k->here.text : NULL)
-				    : NULL;
+	json_t *here = checking->directory
+			       ? json_pack("{s:s,s:b,s:s?}", "path", checking->directory, "works",
+					 !checking->here.text[0], "reason",
+					 checking->here.text[0] ? checking->here.text : NULL)
+			       : NULL;
 	json_auto_t *all = json_pack("{s:s,s:s,s:i,s:s?,s:o,s:o,s:O,s:O,s:O,s:o*}", "system",
-		k->host.sysname, "release", k->host.release, "landlock_abi",
-		k->landlock_abi > 0 ? k->landlock_abi : 0, "auto", automatic(k), "strict",
-		describe_trial(k, &k->trials[0]), "hardened", describe_trial(k, &k->trials[1]),
-		"fixes", fixes, "hardened_cannot", limits, "unbounded", open, "directory", here);
+		checking->host.sysname, "release", checking->host.release, "landlock_abi",
+		checking->landlock_abi > 0 ? checking->landlock_abi : 0, "auto",
+		automatic(checking), "strict", describe_trial(checking, &checking->trials[0]),
+		"hardened", describe_trial(checking, &checking->trials[1]), "fixes", fixes,
+		"hardened_cannot", limits, "unbounded", open, "directory", here);
 	text_json_line(all);
 }
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
-static int check_all(struct checking *k, struct err *e)
+static int check_all(struct checking *checking, struct err *e)
 {
-	k->trials[0].profile = "strict";
-	k->trials[1].profile = "hardened";
-	k->landlock_abi = ll_abi();
-	uname(&k->host);
-	if (probe_target_init(&k->target, e))
+	checking->trials[0].profile = "strict";
+	checking->trials[1].profile = "hardened";
+	checking->landlock_abi = ll_abi();
+	uname(&checking->host);
+	if (probe_target_init(&checking->target, e))
 		return -1;
-	k->outside = try_outside(&k->target, e);
-	int failed = k->outside ? 0 : -1;
-	for (size_t i = 0; !failed && i < ARRAY_LEN(k->trials); i++)
-		try_profile(&k->trials[i], &k->target);
-	probe_target_done(&k->target);
+	checking->outside = try_outside(&checking->target, e);
+	int failed = checking->outside ? 0 : -1;
+	for (size_t i = 0; !failed && i < ARRAY_LEN(checking->trials); i++)
+		try_profile(&checking->trials[i], &checking->target);
+	probe_target_done(&checking->target);
 	if (!failed)
-		try_directory(k);
+		try_directory(checking);
 	return failed;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct err e = ERR_NONE;
-	if (call_has(c, "inside"))
+	if (call_has(call, "inside"))
 		return probe_inside();
-	if (call_has(c, "offline"))
-		return offline_attempt(call_value(c, "offline"));
-	if (call_has(c, "install-apparmor") && apparmor_install(&e))
+	if (call_has(call, "offline"))
+		return offline_attempt(call_value(call, "offline"));
+	if (call_has(call, "install-apparmor") && apparmor_install(&e))
 		return verb_fail(EXIT_REFUSED, &e);
 	struct checking k = {0};
 	if (check_all(&k, &e)) {
@@ -447,7 +451,7 @@ static int run(const struct call *c)
 		return verb_fail(EXIT_SANDBOX, &e);
 	}
 	json_auto_t *fixes = find_fixes(&k), *limits = hardened_limits(&k), *open = unbounded(&k);
-	if (call_has(c, "json"))
+	if (call_has(call, "json"))
 		show_json(&k, fixes, limits, open);
 	else
 		show_text(&k, fixes, limits, open);

@@ -27,42 +27,44 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 		g->keys[g->count++] = arena_copy(&g->arena, key, strlen(key));
 }
 
-static int refuse(const struct getting *g)
+static int refuse(const struct getting *getting)
 {
-	const char *near = suggest_word(g->wanted, g->keys, g->count);
+	const char *near = suggest_word(getting->wanted, getting->keys, getting->count);
 	AUTO_BUF meant = BUF_INIT(KEYS_BYTES_MAX);
-	if (config_keys_ending(g->wanted, &meant))
+	if (config_keys_ending(getting->wanted, &meant))
 		return verb_refuse(
-			"there is no setting '%s'; did you mean %s?", g->wanted, meant.data);
+			"there is no setting '%s'; did you mean %s?", getting->wanted, meant.data);
 	if (near)
-		return verb_refuse("there is no setting '%s'; did you mean '%s'?", g->wanted, near);
-	return verb_refuse("there is no setting '%s'; `agent6 config show` lists them", g->wanted);
+		return verb_refuse(
+			"there is no setting '%s'; did you mean '%s'?", getting->wanted, near);
+	return verb_refuse(
+		"there is no setting '%s'; `agent6 config show` lists them", getting->wanted);
 }
 
-static int print(const struct getting *g, bool as_json)
+static int print(const struct getting *getting, bool as_json)
 {
-	if (!g->value)
-		return refuse(g);
+	if (!getting->value)
+		return refuse(getting);
 	if (as_json) {
-		json_auto_t *all = json_pack(
-			"{s:O, s:s}", "value", g->value, "layer", config_layer_name(g->layer));
+		json_auto_t *all = json_pack("{s:O, s:s}", "value", getting->value, "layer",
+			config_layer_name(getting->layer));
 		text_json_line(all);
 		return EXIT_OK;
 	}
-	AUTO_FREE char *text = json_text(g->value);
-	puts(json_is_string(g->value) ? json_string_value(g->value) : text ? text : "");
+	AUTO_FREE char *text = json_text(getting->value);
+	puts(json_is_string(getting->value) ? json_string_value(getting->value) : text ? text : "");
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct setup setup;
-	struct getting g = {.wanted = c->arguments[0]};
-	if (setup_read(&setup, c))
+	struct getting g = {.wanted = call->arguments[0]};
+	if (setup_read(&setup, call))
 		return EXIT_REFUSED;
 	arena_init(&g.arena);
 	config_each(setup.config, each, &g);
-	int code = print(&g, call_has(c, "json"));
+	int code = print(&g, call_has(call, "json"));
 	json_decref(g.value);
 	arena_done(&g.arena);
 	setup_done(&setup);

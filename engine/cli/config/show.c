@@ -34,13 +34,13 @@ static void each(void *ctx, const char *key, const json_t *value, enum config_la
 	wrap_text(&s->out, line.data, 2, text_columns(STDOUT_FILENO));
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct setup setup;
 	struct showing s = {0};
-	if (setup_read(&setup, c))
+	if (setup_read(&setup, call))
 		return EXIT_REFUSED;
-	json_auto_t *all = call_has(c, "json") ? json_object() : NULL;
+	json_auto_t *all = call_has(call, "json") ? json_object() : NULL;
 	s.all = all;
 	buf_init(&s.out, SHOWN_BYTES_MAX);
 	config_each(setup.config, each, &s);

@@ -1,89 +1,90 @@
 #include "base/json.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "run/ask.h"
 #include <stdio.h>
 #include <string.h>
 
 /* The open question of an instance that somebody runs. */
-static json_t *open_question(const struct resting *r, const struct call *c, struct err *e)
+static json_t *open_question(
+	const struct opened_instance *opened, const struct call *call, struct err *e)
 {
-	const char *wanted = call_value(c, "question");
+	const char *wanted = call_value(call, "question");
 	struct holder who;
-	if (instance_holder(&r->instance, &who, e))
+	if (instance_holder(&opened->instance, &who, e))
 		return NULL;
-	json_t *doc = who.pid ? ask_read(&r->instance, e) : NULL;
+	json_t *doc = who.pid ? ask_read(&opened->instance, e) : NULL;
 	if (doc && (!wanted || !strcmp(wanted, json_get_text(doc, "id"))))
 		return doc;
 	if (!who.pid)
 		err_set(e,
 			"instance %s is not running, so it asks nothing; `agent6 machine status "
 			"%s` shows where it stands",
-			r->instance.id, r->instance.id);
+			opened->instance.id, opened->instance.id);
 	else if (doc)
 		err_set(e, "question %s is no longer open; the open one is %s", wanted,
 			json_get_text(doc, "id"));
 	else
-		err_set(e, "instance %s asks nothing at the moment", r->instance.id);
+		err_set(e, "instance %s asks nothing at the moment", opened->instance.id);
 	json_decref(doc);
 	return NULL;
 }
 
 /* What cannot be shown is not asked. */
-static int print_prompt(const struct question *q, struct err *e)
+static int print_prompt(const struct question *question, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(QUESTION_BYTES_MAX);
-	question_prompt(q, &text);
+	question_prompt(question, &text);
 	if (text.failed)
 		return err_set(e, "out of memory");
 	fputs(text.data, stdout);
 	return fflush(stdout) ? err_errno(e, "cannot show the question") : 0;
 }
 
-static int converse(struct question *q, struct err *e)
+static int converse(struct question *question, struct err *e)
 {
 	AUTO_FREE char *line = NULL;
 	size_t size = 0;
 	if (!isatty(STDIN_FILENO))
 		return err_set(e, "there is no terminal to ask at: say --yes or --no");
-	while (q->stage != QUESTION_ANSWERED) {
-		if (print_prompt(q, e))
+	while (question->stage != QUESTION_ANSWERED) {
+		if (print_prompt(question, e))
 			return -1;
 		if (getline(&line, &size, stdin) < 0)
-			question_deny(q);
+			question_deny(question);
 		else
-			question_reply(q, line);
+			question_reply(question, line);
 	}
 	return 0;
 }
 
-static int decide(struct question *q, const struct call *c, struct err *e)
+static int decide(struct question *question, const struct call *call, struct err *e)
 {
-	bool yes = call_has(c, "yes"), no = call_has(c, "no");
+	bool yes = call_has(call, "yes"), no = call_has(call, "no");
 	if (yes && no)
 		return err_set(e, "--yes and --no exclude each other");
 	if (!yes && !no)
-		return converse(q, e);
-	if (print_prompt(q, e))
+		return converse(question, e);
+	if (print_prompt(question, e))
 		return -1;
 	puts(yes ? "yes" : "no");
 	if (yes)
-		return question_approve(q, e);
-	question_deny(q);
+		return question_approve(question, e);
+	question_deny(question);
 	return 0;
 }
 
-static int answer(const struct resting *r, const struct call *c, struct err *e)
+static int answer(const struct opened_instance *opened, const struct call *call, struct err *e)
 {
 	struct question q;
-	json_auto_t *doc = open_question(r, c, e);
-	if (!doc || question_init(&q, doc, e) || decide(&q, c, e))
+	json_auto_t *doc = open_question(opened, call, e);
+	if (!doc || question_init(&q, doc, e) || decide(&q, call, e))
 		return -1;
-	return ask_answer(&r->instance, &q, e);
+	return ask_answer(&opened->instance, &q, e);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return resting_tell(c, answer);
+	return opened_instance_tell(call, answer);
 }
 
 static const struct verb_option options[] = {

@@ -29,92 +29,95 @@ struct checking {
 
 /* What breaks no rule of the language, and yet a reviewer should know. The analyses would only
  * repeat what is wrong with a machine that has errors. */
-static void look_closer(const struct loaded *l, struct findings *findings)
+static void look_closer(const struct loaded *loaded, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
-	if (l->machine)
-		machine_analyse(l->machine, findings);
-	literals_check(l, findings);
-	tool_commands_check(l, workspace ? workspace : "/", findings);
+	if (loaded->machine)
+		machine_analyse(loaded->machine, findings);
+	literals_check(loaded, findings);
+	tool_commands_check(loaded, workspace ? workspace : "/", findings);
 }
 
 /* About a bundle as a whole. */
 static void add_finding(
-	struct findings *f, enum rule rule, const char *named, const struct err *why)
+	struct findings *findings, enum rule rule, const char *named, const struct err *why)
 {
-	struct finding *it = finding_add(f, rule, NULL, NULL, "%s", why->text);
-	it->file = arena_copy(&f->arena, named, strlen(named));
+	struct finding *it = finding_add(findings, rule, NULL, NULL, "%s", why->text);
+	it->file = arena_copy(&findings->arena, named, strlen(named));
 }
 
-static void check_signature(const struct call *c, const struct config *config,
-	const struct bundle *b, struct findings *f)
+static void check_signature(const struct call *call, const struct config *config,
+	const struct bundle *bundle, struct findings *findings)
 {
 	struct err e = ERR_NONE;
 	char principal[SIGN_PRINCIPAL_BYTES];
-	if (!signers_check(c, config, b, principal, &e))
+	if (!signers_check(call, config, bundle, principal, &e))
 		return;
-	add_finding(f, RULE_BUNDLE_SIGNATURE, b->named, &e);
+	add_finding(findings, RULE_BUNDLE_SIGNATURE, bundle->named, &e);
 }
 
 /* What makes the check fail. */
-static size_t faults(const struct call *c, const struct checking *k)
+static size_t faults(const struct call *call, const struct checking *checking)
 {
 	/* Widening has an exit code of its own: it is no reason to refuse. */
-	size_t warnings = call_has(c, "strict") ? k->findings.warnings - k->widened : 0;
-	return k->findings.errors + warnings;
+	size_t warnings =
+		call_has(call, "strict") ? checking->findings.warnings - checking->widened : 0;
+	return checking->findings.errors + warnings;
 }
 
-static void open_all(const struct call *c, struct checking *k)
+static void open_all(const struct call *call, struct checking *checking)
 {
-	for (int i = 0; i < c->argument_count; i++) {
+	for (int i = 0; i < call->argument_count; i++) {
 		struct err e = ERR_NONE;
-		struct loaded *l = &k->loaded[k->count];
-		size_t before = faults(c, k);
-		if (loaded_open(l, c->arguments[i], &k->findings, &e)) {
-			add_finding(&k->findings, RULE_BUNDLE_OPEN, c->arguments[i], &e);
+		struct loaded *l = &checking->loaded[checking->count];
+		size_t before = faults(call, checking);
+		if (loaded_open(l, call->arguments[i], &checking->findings, &e)) {
+			add_finding(&checking->findings, RULE_BUNDLE_OPEN, call->arguments[i], &e);
 			continue;
 		}
 		if (l->draft)
-			look_closer(l, &k->findings);
-		k->accepted[k->count++] = l->machine && faults(c, k) == before;
+			look_closer(l, &checking->findings);
+		checking->accepted[checking->count++] =
+			l->machine && faults(call, checking) == before;
 	}
 }
 
 /* By whom a start would want the bundles signed; `config` NULL: only what the option says. */
-static void check_signatures(const struct call *c, struct checking *k, const struct config *config)
+static void check_signatures(
+	const struct call *call, struct checking *checking, const struct config *config)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		size_t before = faults(c, k);
-		check_signature(c, config, k->loaded[i].bundle, &k->findings);
-		k->accepted[i] &= faults(c, k) == before;
+	for (size_t i = 0; i < checking->count; i++) {
+		size_t before = faults(call, checking);
+		check_signature(call, config, checking->loaded[i].bundle, &checking->findings);
+		checking->accepted[i] &= faults(call, checking) == before;
 	}
 }
 
 /* Whom the operator trusts matters to packed bundles only. A configuration with faults refuses a
  * start, not a check that needs nothing else of it. */
-static void check_packed(const struct call *c, struct checking *k)
+static void check_packed(const struct call *call, struct checking *checking)
 {
 	bool packed = false;
 	struct setup setup;
-	for (size_t i = 0; i < k->count; i++)
-		packed |= k->loaded[i].bundle->form == BUNDLE_PACKED;
-	bool known = packed && !setup_load(&setup, c);
-	check_signatures(c, k, known ? setup.config : NULL);
+	for (size_t i = 0; i < checking->count; i++)
+		packed |= checking->loaded[i].bundle->form == BUNDLE_PACKED;
+	bool known = packed && !setup_load(&setup, call);
+	check_signatures(call, checking, known ? setup.config : NULL);
 	if (known)
 		setup_done(&setup);
 }
 
 /* The older bundle, whose own problems are not ours to report. */
-static int open_old(struct loaded *l, const char *path, struct err *e)
+static int open_old(struct loaded *loaded, const char *path, struct err *e)
 {
 	struct findings ignored;
 	findings_init(&ignored);
-	int failed = loaded_open(l, path, &ignored, e);
+	int failed = loaded_open(loaded, path, &ignored, e);
 	if (failed && e->number == ENOENT)
 		err_wrap(e,
 			"--against names an older bundle by its path; of a revision, check out a "
 			"copy first (git worktree add -q ../before REV)");
-	if (!failed && !l->machine)
+	if (!failed && !loaded->machine)
 		failed = err_set(e,
 			"%s, which --against names, is not a valid bundle; check it by itself",
 			path);
@@ -124,42 +127,43 @@ static int open_old(struct loaded *l, const char *path, struct err *e)
 
 /* What a machine may touch under the operator's configuration and its own overlay, which begins
  * anew for each. NULL: the configuration cannot be read, which has been said. */
-static json_t *exposure_under(
-	const struct call *c, const struct setup *setup, const struct loaded *l, struct findings *f)
+static json_t *exposure_under(const struct call *call, const struct setup *setup,
+	const struct loaded *loaded, struct findings *findings)
 {
 	struct setup own;
-	if (setup_load(&own, c))
+	if (setup_load(&own, call))
 		return NULL;
-	config_overlay(own.config, &l->doc, l->machine->config, f);
-	json_t *exposure = exposure_of(l->machine, own.config, setup->paths.workspace);
+	config_overlay(own.config, &loaded->doc, loaded->machine->config, findings);
+	json_t *exposure = exposure_of(loaded->machine, own.config, setup->paths.workspace);
 	setup_done(&own);
 	return exposure;
 }
 
 /* --against: what the one bundle may touch that OLD could not. */
-static int compare(
-	const struct call *c, struct checking *k, const struct setup *setup, struct err *e)
+static int compare(const struct call *call, struct checking *checking, const struct setup *setup,
+	struct err *e)
 {
 	struct loaded old = {0};
-	const struct machine *m = k->count ? k->loaded[0].machine : NULL;
-	int failed = open_old(&old, call_value(c, "against"), e);
+	const struct machine *m = checking->count ? checking->loaded[0].machine : NULL;
+	int failed = open_old(&old, call_value(call, "against"), e);
 	if (!failed && m) {
 		struct findings ignored;
 		findings_init(&ignored);
-		json_auto_t *before = exposure_under(c, setup, &old, &ignored);
-		k->widened = exposure_compare(before, k->exposures[0], m, &k->findings);
+		json_auto_t *before = exposure_under(call, setup, &old, &ignored);
+		checking->widened =
+			exposure_compare(before, checking->exposures[0], m, &checking->findings);
 		findings_done(&ignored);
 	}
 	loaded_done(&old);
 	return failed;
 }
 
-static void show_exposures(const struct checking *k, const char *format)
+static void show_exposures(const struct checking *checking, const char *format)
 {
 	bool json = !strcmp(format, "json");
 	AUTO_BUF text = BUF_INIT(CHECK_BYTES_MAX);
-	for (size_t i = 0; i < k->count; i++) {
-		const json_t *all = k->exposures[i];
+	for (size_t i = 0; i < checking->count; i++) {
+		const json_t *all = checking->exposures[i];
 		if (!all)
 			continue;
 		if (json)
@@ -177,30 +181,33 @@ static void show_exposures(const struct checking *k, const char *format)
 }
 
 /* SARIF and annotations know findings only, so the report becomes some. */
-static void report_findings(struct checking *k)
+static void report_findings(struct checking *checking)
 {
-	for (size_t i = 0; i < k->count; i++)
-		if (k->exposures[i])
-			exposure_findings(k->exposures[i], k->loaded[i].machine, &k->findings);
+	for (size_t i = 0; i < checking->count; i++)
+		if (checking->exposures[i])
+			exposure_findings(checking->exposures[i], checking->loaded[i].machine,
+				&checking->findings);
 }
 
-static void find_exposures(const struct call *c, struct checking *k, const struct setup *setup)
+static void find_exposures(
+	const struct call *call, struct checking *checking, const struct setup *setup)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		size_t before = faults(c, k);
-		if (k->loaded[i].machine)
-			k->exposures[i] = exposure_under(c, setup, &k->loaded[i], &k->findings);
-		k->accepted[i] &= faults(c, k) == before;
+	for (size_t i = 0; i < checking->count; i++) {
+		size_t before = faults(call, checking);
+		if (checking->loaded[i].machine)
+			checking->exposures[i] = exposure_under(
+				call, setup, &checking->loaded[i], &checking->findings);
+		checking->accepted[i] &= faults(call, checking) == before;
 	}
 }
 
-static void show_text(struct checking *k)
+static void show_text(struct checking *checking)
 {
 	AUTO_FREE const struct doc **docs = NULL;
 	size_t doc_count = 0;
-	for (size_t i = 0; i < k->count; i++)
-		doc_count = loaded_docs(&k->loaded[i], &docs, doc_count);
-	text_findings(&k->findings, docs, doc_count);
+	for (size_t i = 0; i < checking->count; i++)
+		doc_count = loaded_docs(&checking->loaded[i], &docs, doc_count);
+	text_findings(&checking->findings, docs, doc_count);
 }
 
 static void show_description(const char *text)
@@ -214,12 +221,12 @@ static void show_description(const char *text)
 }
 
 /* `gap`: what stands before the digest, which is as wide as a report may be for the most part. */
-static void show_accepted(const struct checking *k, const char *gap)
+static void show_accepted(const struct checking *checking, const char *gap)
 {
-	for (size_t i = 0; i < k->count; i++) {
-		const struct loaded *l = &k->loaded[i];
+	for (size_t i = 0; i < checking->count; i++) {
+		const struct loaded *l = &checking->loaded[i];
 		AUTO_BUF line = BUF_INIT(CHECK_BYTES_MAX);
-		if (!k->accepted[i])
+		if (!checking->accepted[i])
 			continue;
 		text_clean(&line, l->bundle->named, PATH_MAX);
 		buf_addf(&line, ": ok: machine %s, %zu state%s,%s%s", l->machine->name,
@@ -246,12 +253,12 @@ static findings_fn *findings_writer(const char *format)
 }
 
 /* In a review's comment; beside a report, which is one by itself, findings are text. */
-static void findings_markdown(const struct findings *f, struct buf *out)
+static void findings_markdown(const struct findings *findings, struct buf *out)
 {
 	static const char *const names[] = {"note", "warning", "error"};
 	buf_adds(out, "| | where | what |\n|---|---|---|\n");
-	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *it = &f->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		const struct finding *it = &findings->items[i];
 		buf_addf(out, "| %s `%s` | ", names[it->severity], rule_info(it->rule)->id);
 		text_markdown(out, it->file);
 		if (it->pos.line) /* 0: the file as a whole */
@@ -285,113 +292,114 @@ static char *name_in_repository(const char *file)
 }
 
 /* Code scanning and annotations know files by these names, wherever the check was started. */
-static void name_files(struct findings *f)
+static void name_files(struct findings *findings)
 {
 	const char *last = "", *named = "";
-	for (size_t i = 0; i < f->count; i++) {
-		struct finding *it = &f->items[i];
+	for (size_t i = 0; i < findings->count; i++) {
+		struct finding *it = &findings->items[i];
 		if (strcmp(it->file, last) != 0) {
 			AUTO_FREE char *name = name_in_repository(it->file);
 			last = it->file;
-			named = name ? arena_copy(&f->arena, name, strlen(name)) : it->file;
+			named = name ? arena_copy(&findings->arena, name, strlen(name)) : it->file;
 		}
 		it->file = named;
 	}
 }
 
-static void show(const struct call *c, struct checking *k, const char *format)
+static void show(const struct call *call, struct checking *checking, const char *format)
 {
 	findings_fn *write = findings_writer(format);
-	bool report = call_has(c, "report");
+	bool report = call_has(call, "report");
 	if (report && !strcmp(format, "json"))
 		write = NULL;
-	if (!strcmp(format, "markdown") && (!report || call_has(c, "against")))
+	if (!strcmp(format, "markdown") && (!report || call_has(call, "against")))
 		write = findings_markdown;
-	if (write == findings_markdown && !k->findings.count) {
-		puts(call_has(c, "against") ? "Nothing widened, nothing narrowed."
-					    : "Nothing found.");
+	if (write == findings_markdown && !checking->findings.count) {
+		puts(call_has(call, "against") ? "Nothing widened, nothing narrowed."
+					       : "Nothing found.");
 		return;
 	}
 	if (write == findings_sarif || write == findings_github)
-		name_files(&k->findings);
+		name_files(&checking->findings);
 	if (write) {
-		text_findings_as(&k->findings, write);
+		text_findings_as(&checking->findings, write);
 		return;
 	}
-	show_text(k);
+	show_text(checking);
 	if (!strcmp(format, "text"))
-		show_accepted(k, report ? "\n  " : " ");
+		show_accepted(checking, report ? "\n  " : " ");
 }
 
 /* With the operator's configuration: only what a state may touch depends on it. */
-static int check_exposure(const struct call *c, struct checking *k, const char *format)
+static int check_exposure(const struct call *call, struct checking *checking, const char *format)
 {
-	const char *against = call_value(c, "against");
-	bool report = call_has(c, "report");
+	const char *against = call_value(call, "against");
+	bool report = call_has(call, "report");
 	bool as_findings = !strcmp(format, "sarif") || !strcmp(format, "github");
 	struct setup setup;
 	struct err e = ERR_NONE;
-	if (setup_read(&setup, c))
+	if (setup_read(&setup, call))
 		return EXIT_REFUSED;
 	int code = EXIT_OK;
-	check_signatures(c, k, setup.config);
-	if (against && c->argument_count != 1)
+	check_signatures(call, checking, setup.config);
+	if (against && call->argument_count != 1)
 		code = verb_refuse("--against compares one bundle with an older one: "
 				   "run it once for each");
 	else
-		find_exposures(c, k, &setup);
-	if (!code && against && compare(c, k, &setup, &e))
+		find_exposures(call, checking, &setup);
+	if (!code && against && compare(call, checking, &setup, &e))
 		code = verb_fail(EXIT_REFUSED, &e);
 	if (!code && report && as_findings)
-		report_findings(k);
+		report_findings(checking);
 	if (!code)
-		show(c, k, format);
+		show(call, checking, format);
 	if (!code && report && !as_findings)
-		show_exposures(k, format);
+		show_exposures(checking, format);
 	setup_done(&setup);
 	return code;
 }
 
 /* What a start would refuse: a machine's own `config` is held against the operator's limits. */
-static bool needs_operator(const struct call *c, const struct checking *k)
+static bool needs_operator(const struct call *call, const struct checking *checking)
 {
-	bool needs = call_has(c, "report") || call_has(c, "against") || call_has(c, "config");
-	for (size_t i = 0; i < k->count; i++)
-		needs |= k->loaded[i].machine && k->loaded[i].machine->config;
+	bool needs =
+		call_has(call, "report") || call_has(call, "against") || call_has(call, "config");
+	for (size_t i = 0; i < checking->count; i++)
+		needs |= checking->loaded[i].machine && checking->loaded[i].machine->config;
 	return needs;
 }
 
-static int verdict(const struct call *c, const struct checking *k)
+static int verdict(const struct call *call, const struct checking *checking)
 {
-	if (faults(c, k))
+	if (faults(call, checking))
 		return EXIT_REFUSED;
-	return k->widened ? EXIT_WIDENED : EXIT_OK;
+	return checking->widened ? EXIT_WIDENED : EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	size_t count = (size_t)c->argument_count;
+	size_t count = (size_t)call->argument_count;
 	AUTO_FREE struct loaded *loaded = calloc(count, sizeof(*loaded));
 	AUTO_FREE bool *accepted = calloc(count, sizeof(*accepted));
 	AUTO_FREE json_t **exposures = calloc(count, sizeof(json_t *));
 	struct checking k = {.loaded = loaded, .accepted = accepted, .exposures = exposures};
-	const char *format = call_value(c, "format") ? call_value(c, "format") : "text";
+	const char *format = call_value(call, "format") ? call_value(call, "format") : "text";
 	int code = EXIT_OK;
-	if (call_has(c, "json") && call_has(c, "format"))
+	if (call_has(call, "json") && call_has(call, "format"))
 		return verb_refuse("--json is --format json: give one of them");
-	if (call_has(c, "json"))
+	if (call_has(call, "json"))
 		format = "json";
 	if (!loaded || !accepted || !exposures)
 		return verb_refuse("out of memory");
 	findings_init(&k.findings);
-	open_all(c, &k);
-	if (needs_operator(c, &k))
-		code = check_exposure(c, &k, format);
+	open_all(call, &k);
+	if (needs_operator(call, &k))
+		code = check_exposure(call, &k, format);
 	else {
-		check_packed(c, &k);
-		show(c, &k, format);
+		check_packed(call, &k);
+		show(call, &k, format);
 	}
-	code = code ? code : verdict(c, &k);
+	code = code ? code : verdict(call, &k);
 	for (size_t i = 0; i < k.count; i++) {
 		loaded_done(&k.loaded[i]);
 		json_decref(k.exposures[i]);

@@ -52,18 +52,18 @@ static bool reads_utf8(void)
 	return false;
 }
 
-static int draw(void *ctx, const struct loaded *l)
+static int draw(void *ctx, const struct loaded *loaded)
 {
 	const struct call *c = ctx;
 	const char *format = call_value(c, "format");
 	struct err e = ERR_NONE;
 	AUTO_BUF out = BUF_INIT(GRAPH_BYTES_MAX);
 	if (!format || !strcmp(format, "text"))
-		(reads_utf8() ? graph_text : graph_ascii)(l->machine, &out);
+		(reads_utf8() ? graph_text : graph_ascii)(loaded->machine, &out);
 	else if (!strcmp(format, "mermaid"))
-		graph_mermaid(l->machine, &out);
+		graph_mermaid(loaded->machine, &out);
 	else
-		graph_dot(l->machine, &out);
+		graph_dot(loaded->machine, &out);
 	if (out.failed)
 		return verb_refuse("the picture would be too large");
 	if (format && !strcmp(format, "svg") && draw_svg(&out, &e))
@@ -72,9 +72,9 @@ static int draw(void *ctx, const struct loaded *l)
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return loaded_with(c->arguments[0], draw, (void *)(uintptr_t)c);
+	return loaded_with(call->arguments[0], draw, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {

@@ -8,11 +8,11 @@
 
 enum { INSPECT_BYTES_MAX = 16 * 1024 * 1024, LABEL_COLUMNS = 13, DIGEST_WIDTH = 7 + 64 };
 
-static json_t *members_json(const struct bundle *b)
+static json_t *members_json(const struct bundle *bundle)
 {
 	json_t *all = json_array();
-	for (size_t i = 0; i < b->count; i++) {
-		const struct member *m = &b->members[i];
+	for (size_t i = 0; i < bundle->count; i++) {
+		const struct member *m = &bundle->members[i];
 		json_array_append_new(
 			all, json_pack("{s:s, s:s, s:I, s:s}", "path", m->path, "mode",
 				     m->mode == 0755 ? "0755" : "0644", "size", (json_int_t)m->size,
@@ -23,13 +23,14 @@ static json_t *members_json(const struct bundle *b)
 
 static const char *const forms[] = {"packed", "directory", "loose"};
 
-static void inspect_text(const struct loaded *l, const char *principal, struct buf *out)
+static void inspect_text(const struct loaded *loaded, const char *principal, struct buf *out)
 {
-	const struct bundle *b = l->bundle;
+	const struct bundle *b = loaded->bundle;
 	const size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF what = BUF_INIT(INSPECT_BYTES_MAX);
-	text_clean_hidden(&what, l->machine->description ? l->machine->description : "", 400);
-	buf_addf(out, "machine      %s\n", l->machine->name);
+	text_clean_hidden(
+		&what, loaded->machine->description ? loaded->machine->description : "", 400);
+	buf_addf(out, "machine      %s\n", loaded->machine->name);
 	if (what.len) {
 		buf_adds(out, "description  ");
 		wrap_text(out, what.data, LABEL_COLUMNS, columns);
@@ -62,43 +63,44 @@ static void inspect_text(const struct loaded *l, const char *principal, struct b
 
 /* An unsigned bundle may be looked into, whatever the configuration asks of those that run. */
 static int find_signer(
-	const struct call *c, const struct bundle *b, char principal[SIGN_PRINCIPAL_BYTES])
+	const struct call *call, const struct bundle *bundle, char principal[SIGN_PRINCIPAL_BYTES])
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
-	bool asked = !call_value(c, "allowed-signers") && sign_exists(b);
-	if (asked && setup_read(&setup, c))
+	bool asked = !call_value(call, "allowed-signers") && sign_exists(bundle);
+	if (asked && setup_read(&setup, call))
 		return EXIT_REFUSED;
-	int failed = signers_check(c, asked ? setup.config : NULL, b, principal, &e);
+	int failed = signers_check(call, asked ? setup.config : NULL, bundle, principal, &e);
 	if (asked)
 		setup_done(&setup);
 	return failed ? verb_fail(EXIT_REFUSED, &e) : EXIT_OK;
 }
 
-static int inspect(void *ctx, const struct loaded *l)
+static int inspect(void *ctx, const struct loaded *loaded)
 {
 	const struct call *c = ctx;
 	char principal[SIGN_PRINCIPAL_BYTES];
 	AUTO_BUF out = BUF_INIT(INSPECT_BYTES_MAX);
-	int code = find_signer(c, l->bundle, principal);
+	int code = find_signer(c, loaded->bundle, principal);
 	if (code)
 		return code;
 	if (call_has(c, "json")) {
 		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s?, s:o}", "machine",
-			l->machine->name, "description", text_hidden_json(l->machine->description),
-			"form", forms[l->bundle->form], "digest", l->bundle->digest, "signed_by",
-			*principal ? principal : NULL, "members", members_json(l->bundle));
+			loaded->machine->name, "description",
+			text_hidden_json(loaded->machine->description), "form",
+			forms[loaded->bundle->form], "digest", loaded->bundle->digest, "signed_by",
+			*principal ? principal : NULL, "members", members_json(loaded->bundle));
 		text_json_line(all);
 		return EXIT_OK;
 	}
-	inspect_text(l, principal, &out);
+	inspect_text(loaded, principal, &out);
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return loaded_with(c->arguments[0], inspect, (void *)(uintptr_t)c);
+	return loaded_with(call->arguments[0], inspect, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {

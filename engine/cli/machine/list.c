@@ -124,9 +124,9 @@ static void pass_branches(json_t *status, const struct statedir *statedir)
 }
 
 /* The state as well of a run that has begun and whose journal names none yet. */
-static void add_described(json_t *status, int machines, const struct listing *l)
+static void add_described(json_t *status, int machines, const struct listing *listing)
 {
-	json_t *all = l->described;
+	json_t *all = listing->described;
 	const char *bundle = json_get_text(status, "bundle");
 	json_auto_t *said = json_incref(json_object_get(all, bundle));
 	if (!said) {
@@ -141,7 +141,7 @@ static void add_described(json_t *status, int machines, const struct listing *l)
 	bool behind =
 		json_object_get(json_object_get(said, "branches"), json_get_text(status, "state"));
 	if (behind && strcmp(json_get_text(status, "status"), "damaged") != 0)
-		pass_branches(status, l->statedir);
+		pass_branches(status, listing->statedir);
 	json_object_set(status, "description", description ? description : json_null());
 }
 
@@ -179,41 +179,42 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	}
 }
 
-static void end_cell(struct listing *l, size_t c, size_t start)
+static void end_cell(struct listing *listing, size_t c, size_t start)
 {
-	size_t width = utf8_width(l->cells.data + start, l->cells.len - start);
-	l->widths[c] = width > l->widths[c] ? width : l->widths[c];
-	buf_addc(&l->cells, '\0');
+	size_t width = utf8_width(listing->cells.data + start, listing->cells.len - start);
+	listing->widths[c] = width > listing->widths[c] ? width : listing->widths[c];
+	buf_addc(&listing->cells, '\0');
 }
 
-static void add_heads(struct listing *l)
+static void add_heads(struct listing *listing)
 {
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
-		size_t start = l->cells.len;
-		buf_adds(&l->cells, heads[c]);
-		end_cell(l, c, start);
+		size_t start = listing->cells.len;
+		buf_adds(&listing->cells, heads[c]);
+		end_cell(listing, c, start);
 	}
 }
 
-static void add_row(struct listing *l, const json_t *status)
+static void add_row(struct listing *listing, const json_t *status)
 {
 	for (size_t c = 0; c < COLUMN_COUNT; c++) {
-		size_t start = l->cells.len;
-		cell(status, (enum column)c, &l->cells);
-		end_cell(l, c, start);
+		size_t start = listing->cells.len;
+		cell(status, (enum column)c, &listing->cells);
+		end_cell(listing, c, start);
 	}
 }
 
-static void print_table(const struct listing *l)
+static void print_table(const struct listing *listing)
 {
 	size_t columns = text_columns(STDOUT_FILENO);
 	AUTO_BUF line = BUF_INIT(LIST_BYTES_MAX), shown = BUF_INIT(LIST_BYTES_MAX);
-	for (const char *text = l->cells.data; text < l->cells.data + l->cells.len;) {
+	for (const char *text = listing->cells.data;
+		text < listing->cells.data + listing->cells.len;) {
 		buf_clear(&line);
 		buf_clear(&shown);
 		for (size_t c = 0, at = 0; c < COLUMN_COUNT; c++, text += strlen(text) + 1) {
 			if (c)
-				text_pad(&line, at, l->widths[c - 1] + 2);
+				text_pad(&line, at, listing->widths[c - 1] + 2);
 			at = line.len;
 			buf_adds(&line, text);
 		}
@@ -239,13 +240,13 @@ static void each(void *ctx, int machines, json_t *status)
 	add_row(l, status);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
-	if (setup_look(&setup, c))
+	if (setup_look(&setup, call))
 		return EXIT_REFUSED;
-	json_auto_t *rows = call_has(c, "json") ? json_array() : NULL;
+	json_auto_t *rows = call_has(call, "json") ? json_array() : NULL;
 	json_auto_t *described = json_object();
 	struct listing l = {.rows = rows, .described = described, .statedir = &setup.statedir};
 	buf_init(&l.cells, CELLS_BYTES_MAX);

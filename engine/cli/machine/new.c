@@ -22,9 +22,9 @@ struct draft {
 };
 
 /* Columns count code points. */
-static const char *source_at(const struct doc *d, uint32_t line, uint32_t column)
+static const char *source_at(const struct doc *doc, uint32_t line, uint32_t column)
 {
-	const char *at = d->text + d->lines[line - 1];
+	const char *at = doc->text + doc->lines[line - 1];
 	for (; column > 1; column--)
 		do
 			at++;
@@ -56,51 +56,54 @@ static int rename_machine(
 	return old && !out->failed ? 0 : -1;
 }
 
-static int add(const struct draft *n, const struct stock_file *f, struct err *e)
+static int add(const struct draft *draft, const struct stock_file *file, struct err *e)
 {
-	if (strncmp(f->path, "machine.", 8) || strchr(f->path, '/'))
-		return io_create_file(n->dir_fd, f->path, f->bytes, f->len, f->mode, e);
+	if (strncmp(file->path, "machine.", 8) || strchr(file->path, '/'))
+		return io_create_file(
+			draft->dir_fd, file->path, file->bytes, file->len, file->mode, e);
 	AUTO_BUF text = BUF_INIT(DOC_BYTES_MAX);
-	if (rename_machine(f->path, f->bytes, f->len, n->name, &text))
-		return err_set(e, "%s: cannot put the name %s into it", f->path, n->name);
-	return io_create_file(n->dir_fd, f->path, text.data, text.len, f->mode, e);
+	if (rename_machine(file->path, file->bytes, file->len, draft->name, &text))
+		return err_set(e, "%s: cannot put the name %s into it", file->path, draft->name);
+	return io_create_file(draft->dir_fd, file->path, text.data, text.len, file->mode, e);
 }
 
-static int add_stock(const struct draft *n, const struct stock *s, struct err *e)
+static int add_stock(const struct draft *draft, const struct stock *stock, struct err *e)
 {
-	for (size_t i = 0; i < s->count; i++)
-		if (add(n, &s->files[i], e))
+	for (size_t i = 0; i < stock->count; i++)
+		if (add(draft, &stock->files[i], e))
 			return -1;
 	return 0;
 }
 
-static int add_bundle(const struct draft *n, const struct bundle *b, struct err *e)
+static int add_bundle(const struct draft *draft, const struct bundle *bundle, struct err *e)
 {
-	for (size_t i = 0; i < b->count; i++) {
-		const struct member *m = &b->members[i];
+	for (size_t i = 0; i < bundle->count; i++) {
+		const struct member *m = &bundle->members[i];
 		AUTO_FREE char *text = NULL;
 		struct stock_file f = {.path = m->path, .mode = m->mode | 022};
-		if (bundle_read(b, m->path, &text, &f.len, e))
+		if (bundle_read(bundle, m->path, &text, &f.len, e))
 			return -1;
 		f.bytes = text;
-		if (add(n, &f, e))
+		if (add(draft, &f, e))
 			return -1;
 	}
 	return 0;
 }
 
-static int fill(const struct draft *n, const struct stock *s, const struct bundle *b, struct err *e)
+static int fill(const struct draft *draft, const struct stock *stock, const struct bundle *bundle,
+	struct err *e)
 {
 	mode_t mask = umask(0);
 	umask(mask);
-	if (n->dir_fd < 0 || fchmod(n->dir_fd, 0777 & ~mask))
-		return err_errno(e, "cannot open the directory for %s", n->name);
-	return s ? add_stock(n, s, e) : add_bundle(n, b, e);
+	if (draft->dir_fd < 0 || fchmod(draft->dir_fd, 0777 & ~mask))
+		return err_errno(e, "cannot open the directory for %s", draft->name);
+	return stock ? add_stock(draft, stock, e) : add_bundle(draft, bundle, e);
 }
 
 /* Whole or not at all: it takes its name when it is finished and on the disk, so that neither an
  * error nor a kill nor a power failure leaves half of one there. */
-static int begin(const char *name, const struct stock *s, const struct bundle *b, struct err *e)
+static int begin(
+	const char *name, const struct stock *stock, const struct bundle *bundle, struct err *e)
 {
 	char temp[IO_TEMP_BYTES];
 	AUTO_FD int here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +116,7 @@ static int begin(const char *name, const struct stock *s, const struct bundle *b
 	if (mkdir(temp, 0700))
 		return err_errno(e, "cannot create %s", name);
 	AUTO_FD int dir = open(temp, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	int failed = fill(&(struct draft){name, dir}, s, b, e);
+	int failed = fill(&(struct draft){name, dir}, stock, bundle, e);
 	if (!failed && syncfs(dir))
 		failed = err_errno(e, "cannot sync %s", name);
 	if (!failed && rename(temp, name))
@@ -127,28 +130,28 @@ static int begin(const char *name, const struct stock *s, const struct bundle *b
 			   : 0;
 }
 
-static int finish(const char *name, const struct stock *s, const struct loaded *l)
+static int finish(const char *name, const struct stock *stock, const struct loaded *loaded)
 {
 	struct err e = ERR_NONE;
-	if (begin(name, s, l ? l->bundle : NULL, &e))
+	if (begin(name, stock, loaded ? loaded->bundle : NULL, &e))
 		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF summary = BUF_INIT(SUMMARY_BYTES);
-	const char *text = s ? s->summary : l->machine->description;
+	const char *text = stock ? stock->summary : loaded->machine->description;
 	text_clean_hidden(&summary, text && *text ? text : "a copy", SUMMARY_BYTES / 4);
 	printf("%s: %s\nnext:\n  agent6 machine check %s\n  agent6 machine rehearse %s\n", name,
 		summary.data, name, name);
 	return EXIT_OK;
 }
 
-static int copy(void *name, const struct loaded *l)
+static int copy(void *name, const struct loaded *loaded)
 {
-	return finish(name, NULL, l);
+	return finish(name, NULL, loaded);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	char *name = c->arguments[0];
-	const char *from = call_value(c, "from");
+	char *name = call->arguments[0];
+	const char *from = call_value(call, "from");
 	const struct stock *s = stock_find(from ? from : "agent");
 	const char *slash = strrchr(name, '/');
 	if (slash && instance_id_valid(slash + 1))

@@ -15,26 +15,26 @@ static int check_name(const char *output, struct err *e)
 		e, "a packed bundle's name must end in .asm: -o %.*s.asm", (int)stem, output);
 }
 
-static int pack(void *ctx, const struct loaded *l)
+static int pack(void *ctx, const struct loaded *loaded)
 {
 	const struct call *c = ctx;
 	struct err e = ERR_NONE;
 	char name[80];
 	const char *output = call_value(c, "output");
-	snprintf(name, sizeof(name), "%s.asm", l->machine->name);
+	snprintf(name, sizeof(name), "%s.asm", loaded->machine->name);
 	output = output ? output : name;
-	if (check_name(output, &e) || bundle_pack(l->bundle, output, &e))
+	if (check_name(output, &e) || bundle_pack(loaded->bundle, output, &e))
 		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF line = BUF_INIT(1 << 16);
-	buf_addf(&line, "%s: %zu member%s, %s", output, l->bundle->count,
-		l->bundle->count == 1 ? "" : "s", l->bundle->digest);
+	buf_addf(&line, "%s: %zu member%s, %s", output, loaded->bundle->count,
+		loaded->bundle->count == 1 ? "" : "s", loaded->bundle->digest);
 	text_print(line.data, 2);
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return loaded_with(c->arguments[0], pack, (void *)(uintptr_t)c);
+	return loaded_with(call->arguments[0], pack, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {

@@ -1,13 +1,13 @@
 #include "base/json.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "instance/pokes.h"
 #include "report/text.h"
 #include <string.h>
 
 /* NULL with the reason. */
-static json_t *payload_of(const struct call *c, struct err *e)
+static json_t *payload_of(const struct call *call, struct err *e)
 {
-	const char *data = call_value(c, "data"), *message = call_value(c, "message");
+	const char *data = call_value(call, "data"), *message = call_value(call, "message");
 	if (data && message) {
 		err_set(e, "--data and --message exclude each other");
 		return NULL;
@@ -26,24 +26,24 @@ static json_t *payload_of(const struct call *c, struct err *e)
 	return text ? json_pack("{s:o}", "message", text) : NULL;
 }
 
-static int poke(const struct resting *r, const struct call *c, struct err *e)
+static int poke(const struct opened_instance *opened, const struct call *call, struct err *e)
 {
 	struct holder who;
-	json_auto_t *payload = payload_of(c, e);
-	if (!payload || pokes_add(&r->instance, payload, e))
+	json_auto_t *payload = payload_of(call, e);
+	if (!payload || pokes_add(&opened->instance, payload, e))
 		return -1;
-	if (!instance_holder(&r->instance, &who, NULL) && !who.pid)
+	if (!instance_holder(&opened->instance, &who, NULL) && !who.pid)
 		text_complain("nobody runs it at the moment: it hears this when `agent6 machine "
 			      "run` continues it");
 	return 0;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	if (c->argument_count > 1)
+	if (call->argument_count > 1)
 		return verb_refuse("what to do with '%s'? A text is handed over as --message TEXT",
-			c->arguments[1]);
-	return resting_tell(c, poke);
+			call->arguments[1]);
+	return opened_instance_tell(call, poke);
 }
 
 static const struct verb_option options[] = {

@@ -30,71 +30,71 @@ static void consider(void *ctx, int machines, json_t *status)
 	buf_add(&p->ids, id, strlen(id) + 1);
 }
 
-static void tell(const struct pruning *p, const char *what, const char *id)
+static void tell(const struct pruning *pruning, const char *what, const char *id)
 {
-	if (p->told)
-		json_array_append_new(p->told, json_string(id));
+	if (pruning->told)
+		json_array_append_new(pruning->told, json_string(id));
 	else
 		printf("%s %s\n", what, id);
 }
 
-static int remove_one(const struct pruning *p, const char *id, bool unfinished)
+static int remove_one(const struct pruning *pruning, const char *id, bool unfinished)
 {
 	struct err e = ERR_NONE;
-	if (instance_remove(p->statedir, id, unfinished, &e))
+	if (instance_remove(pruning->statedir, id, unfinished, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	tell(p, "removed", id);
+	tell(pruning, "removed", id);
 	return EXIT_OK;
 }
 
-static int remove_old(struct pruning *p, bool dry_run)
+static int remove_old(struct pruning *pruning, bool dry_run)
 {
 	struct err e = ERR_NONE;
 	int code = EXIT_OK;
-	if (status_each(p->statedir, consider, p, &e))
+	if (status_each(pruning->statedir, consider, pruning, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	for (size_t at = 0; at < p->ids.len; at += strlen(p->ids.data + at) + 1) {
-		const char *id = p->ids.data + at;
+	for (size_t at = 0; at < pruning->ids.len; at += strlen(pruning->ids.data + at) + 1) {
+		const char *id = pruning->ids.data + at;
 		if (dry_run)
-			tell(p, "would remove", id);
-		else if (remove_one(p, id, false))
+			tell(pruning, "would remove", id);
+		else if (remove_one(pruning, id, false))
 			code = EXIT_REFUSED;
 	}
 	return code;
 }
 
 /* An option that goes unheard here may cost an instance that was to stay. */
-static int check_options(const struct call *c, long *days, struct err *e)
+static int check_options(const struct call *call, long *days, struct err *e)
 {
 	static const char *const alone[] = {"older-than-days", "dry-run"};
-	for (size_t i = 0; c->argument_count && i < ARRAY_LEN(alone); i++)
-		if (call_has(c, alone[i]))
+	for (size_t i = 0; call->argument_count && i < ARRAY_LEN(alone); i++)
+		if (call_has(call, alone[i]))
 			return err_set(e, "--%s goes without IDs", alone[i]);
-	if (!c->argument_count && call_has(c, "unfinished"))
+	if (!call->argument_count && call_has(call, "unfinished"))
 		return err_set(e, "--unfinished needs the IDs of what to remove");
-	return call_int(c, "older-than-days", (long[]){0, 36500}, days, e);
+	return call_int(call, "older-than-days", (long[]){0, 36500}, days, e);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
 	struct setup setup;
 	struct err e = ERR_NONE;
 	long days = 0;
 	int code = EXIT_OK;
-	if (check_options(c, &days, &e))
+	if (check_options(call, &days, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	if (setup_open(&setup, c))
+	if (setup_open(&setup, call))
 		return EXIT_REFUSED;
 	struct pruning p = {.statedir = &setup.statedir,
 		.before_us = clock_realtime_us() - (int64_t)days * DAY_SECS * 1000000,
-		.told = call_has(c, "json") ? json_array() : NULL};
+		.told = call_has(call, "json") ? json_array() : NULL};
 	buf_init(&p.ids, IDS_BYTES_MAX);
-	if (!call_has(c, "dry-run") && instance_sweep(p.statedir, &e))
+	if (!call_has(call, "dry-run") && instance_sweep(p.statedir, &e))
 		code = verb_fail(EXIT_REFUSED, &e);
-	for (int i = 0; i < c->argument_count; i++)
-		if (remove_one(&p, c->arguments[i], call_has(c, "unfinished")))
+	for (int i = 0; i < call->argument_count; i++)
+		if (remove_one(&p, call->arguments[i], call_has(call, "unfinished")))
 			code = EXIT_REFUSED;
-	if (!c->argument_count && remove_old(&p, call_has(c, "dry-run")))
+	if (!call->argument_count && remove_old(&p, call_has(call, "dry-run")))
 		code = EXIT_REFUSED;
 	if (p.told)
 		text_json_line(p.told);

@@ -1,5 +1,5 @@
-#include "cli/start/cues.h"
 #include "cli/start/parameters.h"
+#include "cli/start/rehearsal_pokes.h"
 #include "cli/start/stage.h"
 #include "cli/start/start.h"
 #include "instance/repository.h"
@@ -17,7 +17,7 @@ struct rehearsal {
 	const struct call *call;
 	const struct loaded *loaded;
 	struct stage stage;
-	struct cues cues;
+	struct rehearsal_pokes pokes;
 	struct drive_listener shown;
 	struct statedir statedir;          /* the stage's */
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
@@ -35,10 +35,10 @@ static void add_provider(const char **names, size_t *count, const char *name)
 }
 
 /* Every provider name that the machine uses; the first one serves whoever names none. */
-static size_t providers_of(const struct loaded *l, const char **names)
+static size_t providers_of(const struct loaded *loaded, const char **names)
 {
 	static const char *const roles[] = {"worker", "reviewer", "planner"};
-	const struct machine *m = l->machine;
+	const struct machine *m = loaded->machine;
 	const struct doc_node *models = doc_get(m->config, "models");
 	size_t count = 0;
 	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
@@ -60,28 +60,30 @@ static void on_line(void *ctx, const json_t *fields)
 }
 
 /* The whole run, also what an earlier call of a rehearsal that is kept did. */
-static void add_up(struct rehearsal *r, const char *id)
+static void add_up(struct rehearsal *rehearsal, const char *id)
 {
 	struct instance instance = INSTANCE_NONE;
 	struct journal_mark at = journal_start();
 	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
-	if (instance_open(&r->statedir, id, &instance, &e))
+	if (instance_open(&rehearsal->statedir, id, &instance, &e))
 		return;
 	AUTO_FD int fd = instance_journal(&instance, &e);
 	if (fd >= 0)
-		journal_each(fd, &at, on_line, &r->summary, &e);
-	summary_read_layers(&r->summary, &instance);
+		journal_each(fd, &at, on_line, &rehearsal->summary, &e);
+	summary_read_layers(&rehearsal->summary, &instance);
 	instance_done(&instance);
 }
 
 /* Whoever keeps a rehearsal can poke it from elsewhere; nobody finds one that is thrown away. */
-static void stop_waiting(struct rehearsal *r, const struct instance *i, const struct activity *now)
+static void stop_waiting(
+	struct rehearsal *rehearsal, const struct instance *instance, const struct activity *now)
 {
 	struct err e = ERR_NONE;
-	if (now->wake_unix_us || !r->stage.throwaway || call_has(r->call, "exit-on-wait"))
+	if (now->wake_unix_us || !rehearsal->stage.throwaway ||
+		call_has(rehearsal->call, "exit-on-wait"))
 		return;
-	snprintf(r->unanswered, sizeof(r->unanswered), "%s", now->state);
-	if (stop_ask(i, &e))
+	snprintf(rehearsal->unanswered, sizeof(rehearsal->unanswered), "%s", now->state);
+	if (stop_ask(instance, &e))
 		verb_fail(EXIT_FAILED, &e);
 }
 
@@ -95,7 +97,7 @@ static void on_activity(void *ctx, const struct activity *now)
 	if (!now->state || strcmp(now->kind, "wait") != 0)
 		return;
 	if (instance_open(&r->statedir, r->loaded->machine->name, &instance, &e) ||
-		cues_give(&r->cues, &instance, now->state, &cue, &e))
+		rehearsal_pokes_give(&r->pokes, &instance, now->state, &cue, &e))
 		verb_fail(EXIT_FAILED, &e);
 	else if (cue == CUE_NONE)
 		stop_waiting(r, &instance, now);
@@ -115,31 +117,31 @@ static void on_notice(void *ctx, const char *text)
 }
 
 /* --config: what the machine needs granted. */
-static int take_settings(const struct rehearsal *r, struct config *config, struct err *e)
+static int take_settings(const struct rehearsal *rehearsal, struct config *config, struct err *e)
 {
-	const char *file = call_value(r->call, "config");
+	const char *file = call_value(rehearsal->call, "config");
 	const struct doc *docs[LAYER_COUNT];
 	struct findings f;
 	if (!file)
 		return 0;
 	findings_init(&f);
-	config_rehearsal_settings(config, file, r->stage.workspace, &f);
+	config_rehearsal_settings(config, file, rehearsal->stage.workspace, &f);
 	text_findings(&f, docs, config_docs(config, docs));
 	bool refused = f.errors;
 	findings_done(&f);
 	return refused ? err_set(e, "%s: see above", file) : 0;
 }
 
-static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
+static int perform(struct rehearsal *rehearsal, struct drive_result *out, struct err *e)
 {
-	const char *names[PROVIDERS_MAX], *format = call_value(r->call, "format");
+	const char *names[PROVIDERS_MAX], *format = call_value(rehearsal->call, "format");
 	bool openai = format && !strcmp(format, "openai");
-	json_auto_t *parameters = parameters_read(r->call, r->loaded->machine, e);
+	json_auto_t *parameters = parameters_read(rehearsal->call, rehearsal->loaded->machine, e);
 	if (!parameters)
 		return -1;
-	struct config *config = config_rehearsal(names, providers_of(r->loaded, names),
-		openai ? API_OPENAI : API_ANTHROPIC, r->stage.url, r->stage.state);
-	if (take_settings(r, config, e)) {
+	struct config *config = config_rehearsal(names, providers_of(rehearsal->loaded, names),
+		openai ? API_OPENAI : API_ANTHROPIC, rehearsal->stage.url, rehearsal->stage.state);
+	if (take_settings(rehearsal, config, e)) {
 		config_free(config);
 		return -1;
 	}
@@ -147,24 +149,24 @@ static int perform(struct rehearsal *r, struct drive_result *out, struct err *e)
 	struct arena arena;
 	arena_init(&arena);
 	bool known = !config_paths_init(&paths, &arena, NULL);
-	struct start start = {.statedir = &r->statedir,
+	struct start start = {.statedir = &rehearsal->statedir,
 		.config = config,
 		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
-		.authored = r->loaded,
-		.id = r->loaded->machine->name,
+		.authored = rehearsal->loaded,
+		.id = rehearsal->loaded->machine->name,
 		.parameters = parameters,
-		.rehearsal_url = r->stage.url,
-		.allow_root = call_has(r->call, "allow-root"),
-		.exit_on_wait = call_has(r->call, "exit-on-wait")};
-	r->shown = show_listener(&r->show);
+		.rehearsal_url = rehearsal->stage.url,
+		.allow_root = call_has(rehearsal->call, "allow-root"),
+		.exit_on_wait = call_has(rehearsal->call, "exit-on-wait")};
+	rehearsal->shown = show_listener(&rehearsal->show);
 	struct drive_listener listener = {.line = on_journal,
 		.activity = on_activity,
 		.notice = on_notice,
 		.terminal_fd = -1,
-		.tick_ms = r->shown.tick_ms,
-		.ctx = r};
+		.tick_ms = rehearsal->shown.tick_ms,
+		.ctx = rehearsal};
 	start_run(&start, &listener, out);
-	add_up(r, start.id);
+	add_up(rehearsal, start.id);
 	arena_done(&arena);
 	config_free(config);
 	return 0;
@@ -184,26 +186,26 @@ static void print_failures(const json_t *failures)
 
 /* Exchanges for another path are no mistake, but a graph that no longer comes to its agent leaves
  * them, too: who reads no report is told on stderr. */
-static void print_unused(const struct rehearsal *r, int64_t unused)
+static void print_unused(const struct rehearsal *rehearsal, int64_t unused)
 {
 	char text[120];
 	if (!unused)
 		return;
 	snprintf(text, sizeof(text), "%jd exchange%s of the cassette %s not asked for",
 		(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
-	if (show_tells(&r->show))
+	if (show_tells(&rehearsal->show))
 		printf("%-14s%s\n", "left over", text);
-	else if (!r->show.quiet)
+	else if (!rehearsal->show.quiet)
 		text_complain("%s", text);
 }
 
-static void print_report(const struct rehearsal *r, const struct drive_result *out)
+static void print_report(const struct rehearsal *rehearsal, const struct drive_result *out)
 {
 	AUTO_BUF text = BUF_INIT(REPORT_BYTES_MAX);
-	summary_text(&r->summary, r->loaded->machine, out, &text);
+	summary_text(&rehearsal->summary, rehearsal->loaded->machine, out, &text);
 	printf("\n%s", text.data);
-	if (!r->stage.throwaway)
-		printf("%-14s%s\n", "kept in", r->stage.dir);
+	if (!rehearsal->stage.throwaway)
+		printf("%-14s%s\n", "kept in", rehearsal->stage.dir);
 }
 
 static void print_unanswered(const char *state)
@@ -216,14 +218,14 @@ static void print_unanswered(const char *state)
 		state, state);
 }
 
-static int report(struct rehearsal *r, const struct drive_result *out)
+static int report(struct rehearsal *rehearsal, const struct drive_result *out)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *failures = NULL;
 	int64_t unused = 0;
 	bool ran = out->status != RUN_REFUSED && out->status != RUN_NO_SANDBOX;
-	show_result(&r->show, r->loaded->machine->name, out);
-	if (stage_end(&r->stage, &failures, &unused, &e))
+	show_result(&rehearsal->show, rehearsal->loaded->machine->name, out);
+	if (stage_end(&rehearsal->stage, &failures, &unused, &e))
 		return verb_fail(EXIT_FAILED, &e);
 	/* Setting what it names changes nothing here: see config_rehearsal. */
 	if (out->ungranted)
@@ -233,19 +235,19 @@ static int report(struct rehearsal *r, const struct drive_result *out)
 	if (!ran)
 		return code;
 	print_failures(failures);
-	stage_told(&r->stage);
-	print_unanswered(r->unanswered);
-	if (show_tells(&r->show))
-		print_report(r, out);
-	print_unused(r, unused);
-	bool missed = json_array_size(failures) || *r->unanswered;
+	stage_told(&rehearsal->stage);
+	print_unanswered(rehearsal->unanswered);
+	if (show_tells(&rehearsal->show))
+		print_report(rehearsal, out);
+	print_unused(rehearsal, unused);
+	bool missed = json_array_size(failures) || *rehearsal->unanswered;
 	return code == EXIT_OK && missed ? EXIT_FAILED : code;
 }
 
-static int check_cassettes(const struct rehearsal *r, struct err *e)
+static int check_cassettes(const struct rehearsal *rehearsal, struct err *e)
 {
-	const struct machine *m = r->loaded->machine;
-	for (size_t i = 0; m && !r->stage.cassette_count && i < m->state_count; i++)
+	const struct machine *m = rehearsal->loaded->machine;
+	for (size_t i = 0; m && !rehearsal->stage.cassette_count && i < m->state_count; i++)
 		if (m->states[i].kind == KIND_AGENT)
 			return err_set(e,
 				"no cassette says what the model would answer in state %s: put one "
@@ -256,49 +258,50 @@ static int check_cassettes(const struct rehearsal *r, struct err *e)
 }
 
 /* The stage's state directory is its own: nobody else's settings or instances lie there. */
-static int find_statedir(struct rehearsal *r, struct err *e)
+static int find_statedir(struct rehearsal *rehearsal, struct err *e)
 {
 	struct repository repository;
-	if (repository_find(r->stage.workspace, NULL, &repository, e))
+	if (repository_find(rehearsal->stage.workspace, NULL, &repository, e))
 		return -1;
-	int failed =
-		statedir_find(r->stage.workspace, r->stage.state, repository.id, &r->statedir, e);
+	int failed = statedir_find(rehearsal->stage.workspace, rehearsal->stage.state,
+		repository.id, &rehearsal->statedir, e);
 	repository_done(&repository);
 	return failed;
 }
 
-static int rehearse(void *ctx, const struct loaded *l)
+static int rehearse(void *ctx, const struct loaded *loaded)
 {
 	struct rehearsal *r = ctx;
 	struct err e = ERR_NONE;
 	struct drive_result out = {0};
-	r->loaded = l;
-	struct stage_ask ask = {.bundle = l->bundle,
-		.machine = l->machine->name,
+	r->loaded = loaded;
+	struct stage_ask ask = {.bundle = loaded->bundle,
+		.machine = loaded->machine->name,
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
-		.repository = l->machine && machine_writes_code(l->machine)};
+		.repository = loaded->machine && machine_writes_code(loaded->machine)};
 	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
 	int failed = stage_open(&r->stage, &ask, &e);
 	show_live(&r->show, "");
 	if (failed || find_statedir(r, &e) || stage_load(&r->stage, &ask, &e) ||
 		check_cassettes(r, &e) ||
-		cues_read(&r->cues, l->machine, r->stage.cassettes, r->stage.cassette_count, &e) ||
+		rehearsal_pokes_read(&r->pokes, loaded->machine, r->stage.cassettes,
+			r->stage.cassette_count, &e) ||
 		stage_play(&r->stage, &e) || perform(r, &out, &e))
 		return verb_fail(EXIT_REFUSED, &e);
 	return report(r, &out);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	struct rehearsal r = {.call = c, .stage = STAGE_NONE};
+	struct rehearsal r = {.call = call, .stage = STAGE_NONE};
 	summary_init(&r.summary);
-	show_init(&r.show, call_has(c, "json"), call_has(c, "quiet"));
-	r.show.thrown_away = !call_has(c, "dir");
-	int code = loaded_with(c->arguments[0], rehearse, &r);
+	show_init(&r.show, call_has(call, "json"), call_has(call, "quiet"));
+	r.show.thrown_away = !call_has(call, "dir");
+	int code = loaded_with(call->arguments[0], rehearse, &r);
 	stage_done(&r.stage);
 	statedir_done(&r.statedir);
-	cues_done(&r.cues);
+	rehearsal_pokes_done(&r.pokes);
 	summary_done(&r.summary);
 	return code;
 }

@@ -1,6 +1,6 @@
 #include "run/replay.h"
 #include "base/json.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "report/show.h"
 #include "report/text.h"
 #include <limits.h>
@@ -35,64 +35,64 @@ static int print_blackboard(const json_t *blackboard)
 
 struct asked {
 	const struct call *call;
-	struct resting resting;
+	struct opened_instance opened;
 	long to; /* -1: to the end */
 };
 
-/* `m`: the instance's own machine, or the one it is compared with. */
-static int replay(const struct asked *a, const struct machine *m)
+/* `machine`: the instance's own machine, or the one it is compared with. */
+static int replay(const struct asked *asked, const struct machine *machine)
 {
-	const struct call *c = a->call;
-	const struct resting *r = &a->resting;
+	const struct call *c = asked->call;
+	const struct opened_instance *r = &asked->opened;
 	struct err e = ERR_NONE;
-	struct replaying replaying = {.silent = a->to >= 0};
+	struct replaying replaying = {.silent = asked->to >= 0};
 	struct drive_result result;
 	json_auto_t *blackboard = NULL;
 	show_init(&replaying.show, call_has(c, "json"), call_has(c, "quiet"));
-	struct replay_request q = {.machine = m,
-		.foreign = m != r->loaded.machine,
-		.to_seq = (uint64_t)a->to,
+	struct replay_request q = {.machine = machine,
+		.foreign = machine != r->loaded.machine,
+		.to_seq = (uint64_t)asked->to,
 		.line = on_line,
 		.ctx = &replaying};
 	if (replay_run(&r->instance, &q, &result, &blackboard, &e)) {
-		bool other = m != r->loaded.machine;
+		bool other = machine != r->loaded.machine;
 		err_wrap(&e, other ? "with %s it would have gone elsewhere" : "replay of %s",
 			other ? call_value(c, "with") : r->instance.id);
 		return verb_fail(other ? EXIT_FAILED : EXIT_DAMAGED, &e);
 	}
-	if (a->to > (long)result.seq)
+	if (asked->to > (long)result.seq)
 		return verb_refuse(
 			"--to %ld: instance %s has %ju step%s; `agent6 machine replay %s` lists "
 			"them",
-			a->to, r->instance.id, (uintmax_t)result.seq, result.seq == 1 ? "" : "s",
-			r->instance.id);
+			asked->to, r->instance.id, (uintmax_t)result.seq,
+			result.seq == 1 ? "" : "s", r->instance.id);
 	if (replaying.show.mode == SHOW_QUIET)
 		return EXIT_OK; /* how the run ended is no error of its replay */
-	if (a->to >= 0)
+	if (asked->to >= 0)
 		return print_blackboard(blackboard);
 	result.already_ended = false; /* a replay tells it from the beginning */
 	show_result(&replaying.show, r->instance.id, &result);
 	return EXIT_OK;
 }
 
-static int replay_with(void *ctx, const struct loaded *l)
+static int replay_with(void *ctx, const struct loaded *loaded)
 {
 	const struct asked *a = ctx;
-	return replay(a, l->machine);
+	return replay(a, loaded->machine);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	struct asked a = {.call = c, .to = -1};
+	struct asked a = {.call = call, .to = -1};
 	struct err e = ERR_NONE;
-	const char *with = call_value(c, "with");
-	if (call_int(c, "to", (long[]){0, LONG_MAX}, &a.to, &e))
+	const char *with = call_value(call, "with");
+	if (call_int(call, "to", (long[]){0, LONG_MAX}, &a.to, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	int code = resting_open(&a.resting, c, true);
+	int code = opened_instance_open(&a.opened, call, true);
 	if (code)
 		return code;
-	code = with ? loaded_with(with, replay_with, &a) : replay(&a, a.resting.loaded.machine);
-	resting_done(&a.resting);
+	code = with ? loaded_with(with, replay_with, &a) : replay(&a, a.opened.loaded.machine);
+	opened_instance_done(&a.opened);
 	return code;
 }
 

@@ -1,7 +1,7 @@
 #include "report/report.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "journal/journal.h"
 #include "report/exposure.h"
 #include "run/replay.h"
@@ -17,28 +17,30 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 }
 
 /* As many as its last line counts; 0 when that cannot be read, as the replay will say. */
-static uint64_t count_steps(const struct instance *i)
+static uint64_t count_steps(const struct instance *instance)
 {
 	struct err e = ERR_NONE;
-	AUTO_FD int fd = instance_journal(i, &e);
+	AUTO_FD int fd = instance_journal(instance, &e);
 	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
 	return (uint64_t)json_get_int(last, "seq");
 }
 
-static int collect(struct report *r, const struct resting *i, struct err *e)
+static int collect(struct report *report, const struct opened_instance *instance, struct err *e)
 {
 	json_auto_t *blackboard = NULL;
-	struct replay_request q = {
-		.machine = i->loaded.machine, .to_seq = UINT64_MAX, .line = on_line, .ctx = r};
-	r->steps = count_steps(&i->instance);
-	r->dir_fd = i->instance.dir_fd;
-	summary_read_layers(&r->summary, &i->instance);
-	if (replay_run(&i->instance, &q, &r->result, &blackboard, e))
+	struct replay_request q = {.machine = instance->loaded.machine,
+		.to_seq = UINT64_MAX,
+		.line = on_line,
+		.ctx = report};
+	report->steps = count_steps(&instance->instance);
+	report->dir_fd = instance->instance.dir_fd;
+	summary_read_layers(&report->summary, &instance->instance);
+	if (replay_run(&instance->instance, &q, &report->result, &blackboard, e))
 		return -1;
-	report_unfinished(r);
+	report_unfinished(report);
 	struct workspace_branch b;
-	if (workspace_branch(&i->instance, r->result.seq, &b))
-		snprintf(r->commits, sizeof(r->commits), "%s", b.log);
+	if (workspace_branch(&instance->instance, report->result.seq, &b))
+		snprintf(report->commits, sizeof(report->commits), "%s", b.log);
 	return 0;
 }
 
@@ -53,37 +55,38 @@ static int save(const struct buf *page, const char *path, struct err *e)
 	return io_publish_file(path, page->data, page->len, e);
 }
 
-static int write_page(const struct resting *i, struct buf *page, struct err *e)
+static int write_page(const struct opened_instance *instance, struct buf *page, struct err *e)
 {
 	struct report r;
-	const struct machine *m = i->loaded.machine;
+	const struct machine *m = instance->loaded.machine;
 	struct findings ignored; /* what the run began with was accepted */
 	findings_init(&ignored);
-	config_overlay(i->setup.config, &i->loaded.doc, m->config, &ignored);
+	config_overlay(instance->setup.config, &instance->loaded.doc, m->config, &ignored);
 	findings_done(&ignored);
-	json_auto_t *exposure = exposure_of(m, i->setup.config, i->setup.statedir.workspace);
+	json_auto_t *exposure =
+		exposure_of(m, instance->setup.config, instance->setup.statedir.workspace);
 	/* About the run that was, not about one that would be started now. */
 	json_object_del(exposure, "refusals");
-	report_init(&r, m, i->instance.id);
-	r.digest = i->loaded.bundle->digest;
+	report_init(&r, m, instance->instance.id);
+	r.digest = instance->loaded.bundle->digest;
 	r.exposure = exposure;
-	int failed = collect(&r, i, e);
+	int failed = collect(&r, instance, e);
 	if (!failed)
 		report_html(&r, page);
 	report_done(&r);
 	return failed;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	const char *path = call_value(c, "output");
-	struct resting r;
+	const char *path = call_value(call, "output");
+	struct opened_instance r;
 	struct err e = ERR_NONE;
 	AUTO_BUF page = BUF_INIT(PAGE_BYTES_MAX);
 	if (!path)
 		return verb_refuse("say where to: agent6 machine report %s -o %s.html",
-			c->arguments[0], c->arguments[0]);
-	int code = resting_open(&r, c, true);
+			call->arguments[0], call->arguments[0]);
+	int code = opened_instance_open(&r, call, true);
 	if (code)
 		return code;
 	if (r.setup.findings.errors) { /* the page says what the configuration grants */
@@ -94,7 +97,7 @@ static int run(const struct call *c)
 	} else if (save(&page, path, &e)) {
 		code = verb_fail(EXIT_REFUSED, &e);
 	}
-	resting_done(&r);
+	opened_instance_done(&r);
 	return code;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static json_t *overrides_of(const struct call *c)
+static json_t *overrides_of(const struct call *call)
 {
 	static const char *const names[] = {
 		"allow-uncommitted", "allow-root", "allow-root-jail", "auto-approve"};
@@ -18,7 +18,7 @@ static json_t *overrides_of(const struct call *c)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		/* Root runs where it is allowed, if not by the option then by AGENT6_ALLOW_ROOT. */
 		bool root = !strcmp(names[i], "allow-root") && !geteuid();
-		if (call_has(c, names[i]) || root)
+		if (call_has(call, names[i]) || root)
 			json_array_append_new(out, json_string(names[i]));
 	}
 	return out;
@@ -31,19 +31,20 @@ struct running {
 
 /* What a machine that writes code has made lies where nobody looks by himself. */
 static void tell_branch(
-	const struct show *show, const struct start *start, const struct drive_result *r)
+	const struct show *show, const struct start *start, const struct drive_result *result)
 {
 	struct instance i = INSTANCE_NONE;
 	struct workspace_branch b;
 	struct err e = ERR_NONE;
-	if (!show_tells(show) || !*r->state || instance_open(start->statedir, start->id, &i, &e))
+	if (!show_tells(show) || !*result->state ||
+		instance_open(start->statedir, start->id, &i, &e))
 		return;
-	if (workspace_branch(&i, r->seq, &b))
+	if (workspace_branch(&i, result->seq, &b))
 		printf("Its commits: %s\n", b.log);
 	instance_done(&i);
 }
 
-static int run_loaded(void *ctx, const struct loaded *l)
+static int run_loaded(void *ctx, const struct loaded *loaded)
 {
 	struct running *r = ctx;
 	const struct call *c = r->call;
@@ -52,7 +53,7 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	struct show show;
 	char principal[SIGN_PRINCIPAL_BYTES];
 	const char *id = call_value(c, "id");
-	if (signers_check(c, r->setup.config, l->bundle, principal, &e))
+	if (signers_check(c, r->setup.config, loaded->bundle, principal, &e))
 		return verb_fail(EXIT_REFUSED, &e);
 	const char *record = call_value(c, "record");
 	if (record && mkdir(record, 0700) && errno != EEXIST) {
@@ -62,14 +63,14 @@ static int run_loaded(void *ctx, const struct loaded *l)
 	if (call_value(c, "allowed-signers")) /* reserved like the configured one */
 		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
 	json_auto_t *overrides = overrides_of(c);
-	json_auto_t *parameters = parameters_read(c, l->machine, &e);
+	json_auto_t *parameters = parameters_read(c, loaded->machine, &e);
 	if (!parameters)
 		return verb_fail(EXIT_REFUSED, &e);
 	struct start start = {.statedir = &r->setup.statedir,
 		.repository = r->setup.repository.top,
 		.config = r->setup.config,
-		.authored = l,
-		.id = id ? id : l->machine->name,
+		.authored = loaded,
+		.id = id ? id : loaded->machine->name,
 		.digest = call_value(c, "digest"),
 		.gate = !call_has(c, "allow-uncommitted"),
 		.parameters = parameters,
@@ -97,12 +98,12 @@ static int run_loaded(void *ctx, const struct loaded *l)
 }
 
 /* An instance's id where its bundle belongs. */
-static int refuse_id(const struct setup *s, const char *named, struct err *e)
+static int refuse_id(const struct setup *setup, const char *named, struct err *e)
 {
 	struct instance i = INSTANCE_NONE;
 	struct err none = ERR_NONE;
 	if (!access(named, F_OK) || !instance_id_valid(named) ||
-		instance_open(&s->statedir, named, &i, &none))
+		instance_open(&setup->statedir, named, &i, &none))
 		return 0;
 	err_set(e,
 		"there is no bundle %s, but an instance: name the bundle that it began with, or "
@@ -125,19 +126,19 @@ static void tell_link(const char *workspace)
 		workspace, named);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	struct running r = {.call = c};
+	struct running r = {.call = call};
 	struct err e = ERR_NONE;
-	if (setup_open(&r.setup, c))
+	if (setup_open(&r.setup, call))
 		return EXIT_REFUSED;
-	if (!call_has(c, "quiet")) {
+	if (!call_has(call, "quiet")) {
 		setup_tell(&r.setup);
 		tell_link(r.setup.workspace);
 	}
-	int code = refuse_id(&r.setup, c->arguments[0], &e)
+	int code = refuse_id(&r.setup, call->arguments[0], &e)
 			   ? verb_fail(EXIT_REFUSED, &e)
-			   : loaded_with(c->arguments[0], run_loaded, &r);
+			   : loaded_with(call->arguments[0], run_loaded, &r);
 	setup_done(&r.setup);
 	return code;
 }

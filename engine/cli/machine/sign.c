@@ -3,24 +3,24 @@
 #include "cli/verb/verb.h"
 #include "report/text.h"
 
-static int sign(void *ctx, const struct loaded *l)
+static int sign(void *ctx, const struct loaded *loaded)
 {
 	const struct call *c = ctx;
 	const char *key = call_value(c, "key");
 	struct err e = ERR_NONE;
 	if (!key)
 		return verb_refuse("--key FILE is needed: an ssh key");
-	if (sign_write(l->bundle, key, &e))
+	if (sign_write(loaded->bundle, key, &e))
 		return verb_fail(EXIT_REFUSED, &e);
 	AUTO_BUF line = BUF_INIT(1 << 16);
-	buf_addf(&line, "%s.sig: %s", l->bundle->named, l->bundle->digest);
+	buf_addf(&line, "%s.sig: %s", loaded->bundle->named, loaded->bundle->digest);
 	text_print(line.data, 2);
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return loaded_with(c->arguments[0], sign, (void *)(uintptr_t)c);
+	return loaded_with(call->arguments[0], sign, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {

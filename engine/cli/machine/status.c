@@ -1,7 +1,7 @@
 #include "run/status.h"
 #include "base/clock.h"
 #include "base/json.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "report/autorun_text.h"
 #include "report/show.h"
 #include "report/text.h"
@@ -224,14 +224,14 @@ static void status_text(const json_t *status, struct buf *out)
 	add_question(out, status);
 }
 
-static int show(const struct resting *r, const struct call *c)
+static int show(const struct opened_instance *opened, const struct call *call)
 {
 	struct err e = ERR_NONE;
 	AUTO_BUF text = BUF_INIT(STATUS_BYTES_MAX);
-	json_auto_t *status = status_run(&r->instance, r->loaded.machine, &e);
+	json_auto_t *status = status_run(&opened->instance, opened->loaded.machine, &e);
 	if (!status)
 		return verb_fail(EXIT_DAMAGED, &e);
-	if (call_has(c, "json")) {
+	if (call_has(call, "json")) {
 		text_json_line(status);
 		return EXIT_OK;
 	}
@@ -240,9 +240,9 @@ static int show(const struct resting *r, const struct call *c)
 	return EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return resting_with(c, true, show);
+	return opened_instance_with(call, true, show);
 }
 
 static const struct verb_option options[] = {

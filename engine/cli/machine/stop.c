@@ -1,15 +1,15 @@
 #include "instance/stop.h"
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 
-static int stop(const struct resting *r, const struct call *c, struct err *e)
+static int stop(const struct opened_instance *opened, const struct call *call, struct err *e)
 {
-	(void)c;
-	return stop_ask(&r->instance, e);
+	(void)call;
+	return stop_ask(&opened->instance, e);
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return resting_tell(c, stop);
+	return opened_instance_tell(call, stop);
 }
 
 const struct verb verb_machine_stop = {.path = "machine stop",

@@ -24,72 +24,73 @@ struct showing {
 	json_t *events;  /* --json */
 };
 
-static void end_line(struct showing *s, size_t indent)
+static void end_line(struct showing *showing, size_t indent)
 {
-	if (s->line.len)
-		text_print(s->line.data, indent);
-	buf_clear(&s->line);
-	s->state[0] = '\0';
+	if (showing->line.len)
+		text_print(showing->line.data, indent);
+	buf_clear(&showing->line);
+	showing->state[0] = '\0';
 }
 
 /* One line for each state: "scan            ok -> route, nonzero -> done". */
-static void show_state(struct showing *s, const json_t *event)
+static void show_state(struct showing *showing, const json_t *event)
 {
 	const char *state = json_get_text(event, "state");
-	if (strcmp(s->state, state) != 0) {
-		end_line(s, WIDTH + 1);
-		buf_addf(&s->line, "%-*s ", WIDTH, state);
+	if (strcmp(showing->state, state) != 0) {
+		end_line(showing, WIDTH + 1);
+		buf_addf(&showing->line, "%-*s ", WIDTH, state);
 	} else {
-		buf_adds(&s->line, ", ");
+		buf_adds(&showing->line, ", ");
 	}
-	buf_addf(&s->line, "%s -> %s", json_get_text(event, "label"), json_get_text(event, "goto"));
-	snprintf(s->state, sizeof(s->state), "%s", state);
+	buf_addf(&showing->line, "%s -> %s", json_get_text(event, "label"),
+		json_get_text(event, "goto"));
+	snprintf(showing->state, sizeof(showing->state), "%s", state);
 }
 
-static void show_branch(struct showing *s, const json_t *event)
+static void show_branch(struct showing *showing, const json_t *event)
 {
 	size_t i;
 	json_t *clause;
 	const char *to = json_get_text(event, "goto");
-	buf_addf(&s->line, "%-*s %s%s", WIDTH, json_get_text(event, "state"),
+	buf_addf(&showing->line, "%-*s %s%s", WIDTH, json_get_text(event, "state"),
 		*to ? "-> " : "not decided yet", to);
-	end_line(s, WIDTH + 1);
+	end_line(showing, WIDTH + 1);
 	json_array_foreach (json_object_get(event, "clauses"), i, clause) {
 		const json_t *value = json_object_get(clause, "value");
-		buf_addf(&s->line, "%-*s   ", WIDTH, "");
-		text_clean(&s->line, json_get_text(clause, "if"), LABEL_COLUMNS);
-		buf_addf(&s->line, ": %s",
+		buf_addf(&showing->line, "%-*s   ", WIDTH, "");
+		text_clean(&showing->line, json_get_text(clause, "if"), LABEL_COLUMNS);
+		buf_addf(&showing->line, ": %s",
 			!json_is_boolean(value) ? json_get_text(clause, "why")
 			: json_is_true(value)   ? "true"
 						: "false");
-		end_line(s, WIDTH + 5);
+		end_line(showing, WIDTH + 5);
 	}
 }
 
-static void show_failure(struct showing *s, const json_t *event)
+static void show_failure(struct showing *showing, const json_t *event)
 {
 	size_t i;
 	json_t *name;
 	const json_t *path = json_object_get(event, "path");
-	buf_addf(&s->line, "FAILED %s: %s", json_get_text(event, "state"),
+	buf_addf(&showing->line, "FAILED %s: %s", json_get_text(event, "state"),
 		json_get_text(event, "why"));
-	end_line(s, HANG);
+	end_line(showing, HANG);
 	if (json_array_size(path))
-		buf_addf(&s->line, "%*spath:", HANG, "");
+		buf_addf(&showing->line, "%*spath:", HANG, "");
 	json_array_foreach ((json_t *)(uintptr_t)path, i, name)
-		buf_addf(&s->line, "%s %s", i ? " ->" : "", json_string_value(name));
-	end_line(s, HANG + 6);
+		buf_addf(&showing->line, "%s %s", i ? " ->" : "", json_string_value(name));
+	end_line(showing, HANG + 6);
 }
 
-static void show_missed(struct showing *s, const json_t *event)
+static void show_missed(struct showing *showing, const json_t *event)
 {
-	buf_adds(&s->line, "never taken: ");
-	text_clean(&s->line, json_get_text(event, "state"), LABEL_COLUMNS);
-	buf_adds(&s->line, " [");
-	text_clean(&s->line, json_get_text(event, "label"), LABEL_COLUMNS);
-	buf_adds(&s->line, "] -> ");
-	text_clean(&s->line, json_get_text(event, "goto"), LABEL_COLUMNS);
-	end_line(s, HANG + 6);
+	buf_adds(&showing->line, "never taken: ");
+	text_clean(&showing->line, json_get_text(event, "state"), LABEL_COLUMNS);
+	buf_adds(&showing->line, " [");
+	text_clean(&showing->line, json_get_text(event, "label"), LABEL_COLUMNS);
+	buf_adds(&showing->line, "] -> ");
+	text_clean(&showing->line, json_get_text(event, "goto"), LABEL_COLUMNS);
+	end_line(showing, HANG + 6);
 }
 
 static void show(void *ctx, const json_t *event)
@@ -136,15 +137,16 @@ static json_t *read_fixture(const char *path)
 }
 
 /* NULL with *code EXIT_OK: the declared values. */
-static json_t *start_values(const struct call *c, const struct machine *m, enum exit_code *code)
+static json_t *start_values(
+	const struct call *call, const struct machine *machine, enum exit_code *code)
 {
-	const char *path = call_value(c, "blackboard");
+	const char *path = call_value(call, "blackboard");
 	struct err e = ERR_NONE;
 	*code = EXIT_OK;
 	if (!path)
 		return NULL;
 	json_auto_t *fixture = read_fixture(path);
-	json_t *blackboard = fixture ? dry_blackboard(m, fixture, &e) : NULL;
+	json_t *blackboard = fixture ? dry_blackboard(machine, fixture, &e) : NULL;
 	if (fixture && !blackboard) {
 		err_wrap(&e, "%s", path);
 		verb_fail(EXIT_REFUSED, &e);
@@ -153,42 +155,42 @@ static json_t *start_values(const struct call *c, const struct machine *m, enum 
 	return blackboard;
 }
 
-static void show_end(struct showing *s, const struct dry_result *r)
+static void show_end(struct showing *showing, const struct dry_result *result)
 {
-	if (s->events) {
-		json_auto_t *out = json_pack("{s:O, s:I, s:I, s:I, s:I, s:b}", "events", s->events,
-			"failures", (json_int_t)r->failures, "edges", (json_int_t)r->edges, "taken",
-			(json_int_t)r->taken, "visited", (json_int_t)r->visited, "bounded",
-			r->bounded);
+	if (showing->events) {
+		json_auto_t *out = json_pack("{s:O, s:I, s:I, s:I, s:I, s:b}", "events",
+			showing->events, "failures", (json_int_t)result->failures, "edges",
+			(json_int_t)result->edges, "taken", (json_int_t)result->taken, "visited",
+			(json_int_t)result->visited, "bounded", result->bounded);
 		text_json_line(out);
 		return;
 	}
-	end_line(s, WIDTH + 1);
-	printf("%zu of %zu edges taken in %zu situations%s; %zu failure%s\n", r->taken, r->edges,
-		r->visited, r->bounded ? " (there are more)" : "", r->failures,
-		r->failures == 1 ? "" : "s");
+	end_line(showing, WIDTH + 1);
+	printf("%zu of %zu edges taken in %zu situations%s; %zu failure%s\n", result->taken,
+		result->edges, result->visited, result->bounded ? " (there are more)" : "",
+		result->failures, result->failures == 1 ? "" : "s");
 }
 
-static int test(void *ctx, const struct loaded *l)
+static int test(void *ctx, const struct loaded *loaded)
 {
 	enum exit_code code;
 	struct dry_result result;
 	struct showing s = {.c = ctx};
-	json_auto_t *blackboard = start_values(s.c, l->machine, &code);
+	json_auto_t *blackboard = start_values(s.c, loaded->machine, &code);
 	if (code)
 		return (int)code;
 	json_auto_t *events = call_has(s.c, "json") ? json_array() : NULL;
 	s.events = events;
 	buf_init(&s.line, LINE_BYTES_MAX);
-	dry_run(l->machine, blackboard, show, &s, &result);
+	dry_run(loaded->machine, blackboard, show, &s, &result);
 	show_end(&s, &result);
 	buf_done(&s.line);
 	return result.failures ? EXIT_FAILED : EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return loaded_with(c->arguments[0], test, (void *)(uintptr_t)c);
+	return loaded_with(call->arguments[0], test, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {

@@ -1,25 +1,25 @@
-#include "cli/verb/resting.h"
+#include "cli/verb/opened_instance.h"
 #include "run/replay.h"
 #include <inttypes.h>
 #include <stdio.h>
 
-static int verify(const struct resting *r, const struct call *c)
+static int verify(const struct opened_instance *opened, const struct call *call)
 {
 	struct err e = ERR_NONE;
 	uint64_t lines = 0;
-	bool damaged = replay_verify(&r->instance, &lines, &e);
-	if (call_has(c, "json"))
-		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":%s}\n", r->instance.id, lines,
-			damaged ? "false" : "true");
+	bool damaged = replay_verify(&opened->instance, &lines, &e);
+	if (call_has(call, "json"))
+		printf("{\"id\":\"%s\",\"lines\":%" PRIu64 ",\"ok\":%s}\n", opened->instance.id,
+			lines, damaged ? "false" : "true");
 	else if (!damaged)
-		printf("%s: %" PRIu64 " line%s, the chain is whole\n", r->instance.id, lines,
+		printf("%s: %" PRIu64 " line%s, the chain is whole\n", opened->instance.id, lines,
 			lines == 1 ? "" : "s");
 	return damaged ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
-static int run(const struct call *c)
+static int run(const struct call *call)
 {
-	return resting_with(c, false, verify);
+	return opened_instance_with(call, false, verify);
 }
 
 static const struct verb_option options[] = {

@@ -7,5 +7,5 @@
 #include "machine/machine.h"
 
 /* An object NAME: value, every value checked against the machine. NULL with the reason. */
-json_t *parameters_read(const struct call *c, const struct machine *m, struct err *e);
+json_t *parameters_read(const struct call *call, const struct machine *machine, struct err *e);
 #endif

@@ -24,11 +24,11 @@ static const char workspace_prefix[] = "rehearsal/workspace/";
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
-static int make_dir(struct stage *s, const char *dir, struct err *e)
+static int make_dir(struct stage *stage, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
 	const char *tmp = getenv("TMPDIR");
-	s->throwaway = !dir;
+	stage->throwaway = !dir;
 	if (dir)
 		snprintf(path, sizeof(path), "%s", dir);
 	else
@@ -37,9 +37,9 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 	if (dir ? mkdir(path, 0700) && errno != EEXIST : !mkdtemp(path))
 		return err_set(e, "cannot create %s: %s%s", path, strerror(errno),
 			dir ? "" : "; TMPDIR chooses another place");
-	s->dir = realpath(path, NULL);
-	s->dir_fd = s->dir ? open(s->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
-	if (s->dir_fd < 0)
+	stage->dir = realpath(path, NULL);
+	stage->dir_fd = stage->dir ? open(stage->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	if (stage->dir_fd < 0)
 		return err_errno(e, "cannot open %s", path);
 	return 0;
 }
@@ -47,47 +47,47 @@ static int make_dir(struct stage *s, const char *dir, struct err *e)
 /* What lies in it is one call's to write. Some file systems lock no directories; two runs of one
  * instance its own lock keeps apart. A call that was killed a moment ago may still be on its way
  * out, or a child of its that was not yet another program. */
-static int take_dir(const struct stage *s, struct err *e)
+static int take_dir(const struct stage *stage, struct err *e)
 {
 	for (int ms = 0; ms <= DIR_PATIENCE_MS; ms += DIR_STEP_MS) {
-		if (!flock(s->dir_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
+		if (!flock(stage->dir_fd, LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK)
 			return 0;
 		nanosleep(&(struct timespec){0, DIR_STEP_MS * 1000000L}, NULL);
 	}
 	return err_set(e,
 		"%s is in use by another rehearsal; wait for its end, or name another directory "
 		"with --dir",
-		s->dir);
+		stage->dir);
 }
 
-static int name_parts(struct stage *s, const char *machine, struct err *e)
+static int name_parts(struct stage *stage, const char *machine, struct err *e)
 {
-	bool failed = asprintf(&s->workspace, "%s/workspace", s->dir) < 0 ||
-		      asprintf(&s->state, "%s/state", s->dir) < 0 ||
-		      asprintf(&s->positions, "%s/positions-%s", s->dir, machine) < 0 ||
-		      asprintf(&s->failures, "%s/failures-%s.jsonl", s->dir, machine) < 0;
+	bool failed = asprintf(&stage->workspace, "%s/workspace", stage->dir) < 0 ||
+		      asprintf(&stage->state, "%s/state", stage->dir) < 0 ||
+		      asprintf(&stage->positions, "%s/positions-%s", stage->dir, machine) < 0 ||
+		      asprintf(&stage->failures, "%s/failures-%s.jsonl", stage->dir, machine) < 0;
 	return failed ? err_set(e, "out of memory") : 0;
 }
 
-static int write_member(
-	const struct bundle *b, const struct member *m, int at, const char *to, struct err *e)
+static int write_member(const struct bundle *bundle, const struct member *member, int at,
+	const char *to, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	return bundle_read(b, m->path, &text, &len, e)
+	return bundle_read(bundle, member->path, &text, &len, e)
 		       ? -1
-		       : io_create_file(at, to, text, len, m->mode, e);
+		       : io_create_file(at, to, text, len, member->mode, e);
 }
 
-static int copy_prepared(const struct bundle *b, int to, bool *any, struct err *e)
+static int copy_prepared(const struct bundle *bundle, int to, bool *any, struct err *e)
 {
 	size_t prefix = strlen(workspace_prefix);
-	for (size_t i = 0; i < b->count; i++) {
-		const struct member *m = &b->members[i];
+	for (size_t i = 0; i < bundle->count; i++) {
+		const struct member *m = &bundle->members[i];
 		if (strncmp(m->path, workspace_prefix, prefix))
 			continue;
 		*any = true;
-		if (write_member(b, m, to, m->path + prefix, e))
+		if (write_member(bundle, m, to, m->path + prefix, e))
 			return -1;
 	}
 	return 0;
@@ -122,28 +122,28 @@ static int copy_current(const char *dir, int to, struct err *e)
 }
 
 /* Made under another name first: a stage either has its whole workspace or none. */
-static int make_workspace(struct stage *s, const struct stage_ask *ask, struct err *e)
+static int make_workspace(struct stage *stage, const struct stage_ask *ask, struct err *e)
 {
 	static const struct git_identity as = {"agent6 rehearsal", "rehearsal@agent6.invalid"};
 	AUTO_FREE char *path = NULL;
 	bool prepared = false;
-	if (!faccessat(s->dir_fd, "workspace", F_OK, AT_SYMLINK_NOFOLLOW))
+	if (!faccessat(stage->dir_fd, "workspace", F_OK, AT_SYMLINK_NOFOLLOW))
 		return 0;
-	if (tree_remove(s->dir_fd, "workspace.tmp", e))
+	if (tree_remove(stage->dir_fd, "workspace.tmp", e))
 		return -1;
-	if (mkdirat(s->dir_fd, "workspace.tmp", 0755))
+	if (mkdirat(stage->dir_fd, "workspace.tmp", 0755))
 		return err_errno(e, "cannot create the workspace");
-	AUTO_FD int to = openat(s->dir_fd, "workspace.tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD int to = openat(stage->dir_fd, "workspace.tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (to < 0)
 		return err_errno(e, "cannot open the workspace");
 	if (copy_prepared(ask->bundle, to, &prepared, e) ||
-		(!prepared && copy_current(s->dir, to, e)))
+		(!prepared && copy_current(stage->dir, to, e)))
 		return -1;
-	if (asprintf(&path, "%s/workspace.tmp", s->dir) < 0)
+	if (asprintf(&path, "%s/workspace.tmp", stage->dir) < 0)
 		return err_set(e, "out of memory");
 	if (ask->repository && git_make(path, &as, e))
 		return -1;
-	if (renameat(s->dir_fd, "workspace.tmp", s->dir_fd, "workspace"))
+	if (renameat(stage->dir_fd, "workspace.tmp", stage->dir_fd, "workspace"))
 		return err_errno(e, "cannot put the workspace into place");
 	return 0;
 }
@@ -159,78 +159,78 @@ static bool is_cassette(const char *path)
 
 /* Where a cassette is copied to, below the stage: under its own name, which is what a person reads
  * about it. */
-static const char *add_cassette(struct stage *s, const char *path, struct err *e)
+static const char *add_cassette(struct stage *stage, const char *path, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
-	char **copy = &s->cassettes[s->cassette_count];
-	if (asprintf(copy, "%s/cassettes/%s", s->dir, slash ? slash + 1 : path) < 0) {
+	char **copy = &stage->cassettes[stage->cassette_count];
+	if (asprintf(copy, "%s/cassettes/%s", stage->dir, slash ? slash + 1 : path) < 0) {
 		*copy = NULL;
 		err_set(e, "out of memory");
 		return NULL;
 	}
-	s->cassette_count++;
-	return *copy + strlen(s->dir) + 1;
+	stage->cassette_count++;
+	return *copy + strlen(stage->dir) + 1;
 }
 
-static int copy_cassettes(struct stage *s, const struct bundle *b, struct err *e)
+static int copy_cassettes(struct stage *stage, const struct bundle *bundle, struct err *e)
 {
-	for (size_t i = 0; i < b->count; i++) {
-		if (!is_cassette(b->members[i].path))
+	for (size_t i = 0; i < bundle->count; i++) {
+		if (!is_cassette(bundle->members[i].path))
 			continue;
-		if (s->cassette_count == STAGE_CASSETTES_MAX)
+		if (stage->cassette_count == STAGE_CASSETTES_MAX)
 			return err_set(
 				e, "the bundle holds more than %d cassettes", STAGE_CASSETTES_MAX);
-		const char *name = add_cassette(s, b->members[i].path, e);
-		if (!name || write_member(b, &b->members[i], s->dir_fd, name, e))
+		const char *name = add_cassette(stage, bundle->members[i].path, e);
+		if (!name || write_member(bundle, &bundle->members[i], stage->dir_fd, name, e))
 			return -1;
 	}
 	return 0;
 }
 
-static int copy_named_cassette(struct stage *s, const char *path, struct err *e)
+static int copy_named_cassette(struct stage *stage, const char *path, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	if (io_read_file(AT_FDCWD, path, REPORT_BYTES_MAX, &text, &len, e))
 		return -1;
-	AUTO_FD int dir = openat(s->dir_fd, "cassettes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *name = add_cassette(s, path, e);
+	AUTO_FD int dir = openat(stage->dir_fd, "cassettes", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *name = add_cassette(stage, path, e);
 	if (dir < 0)
 		return err_errno(e, "cannot open cassettes/");
 	return name ? io_replace_file(dir, strchr(name, '/') + 1, text, len, 0600, e) : -1;
 }
 
-int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e)
+int stage_open(struct stage *stage, const struct stage_ask *ask, struct err *e)
 {
-	return make_dir(s, ask->dir, e) || take_dir(s, e) || name_parts(s, ask->machine, e) ||
-			       make_workspace(s, ask, e)
+	return make_dir(stage, ask->dir, e) || take_dir(stage, e) ||
+			       name_parts(stage, ask->machine, e) || make_workspace(stage, ask, e)
 		       ? -1
 		       : 0;
 }
 
-int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e)
+int stage_load(struct stage *stage, const struct stage_ask *ask, struct err *e)
 {
-	if (tree_remove(s->dir_fd, "cassettes", e))
+	if (tree_remove(stage->dir_fd, "cassettes", e))
 		return -1;
-	if (mkdirat(s->dir_fd, "cassettes", 0700))
+	if (mkdirat(stage->dir_fd, "cassettes", 0700))
 		return err_errno(e, "cannot create cassettes/");
-	return ask->cassette ? copy_named_cassette(s, ask->cassette, e)
-			     : copy_cassettes(s, ask->bundle, e);
+	return ask->cassette ? copy_named_cassette(stage, ask->cassette, e)
+			     : copy_cassettes(stage, ask->bundle, e);
 }
 
 /* --- the provider ----------------------------------------------------------------------------- */
 
 enum { STAGE_ARGS_MAX = 16 + 2 * STAGE_CASSETTES_MAX };
 
-static size_t build_argv(const struct stage *s, char *program, char **argv, char **owned)
+static size_t build_argv(const struct stage *stage, char *program, char **argv, char **owned)
 {
 	size_t n = 0, held = 0;
 	argv[n++] = program;
-	for (int i = 0; i < s->cassette_count; i++) {
-		if (asprintf(&owned[held], "--cassette=%s", s->cassettes[i]) > 0)
+	for (int i = 0; i < stage->cassette_count; i++) {
+		if (asprintf(&owned[held], "--cassette=%s", stage->cassettes[i]) > 0)
 			argv[n++] = owned[held++];
 	}
-	if (asprintf(&owned[held], "--positions=%s", s->positions) > 0)
+	if (asprintf(&owned[held], "--positions=%s", stage->positions) > 0)
 		argv[n++] = owned[held++];
 	argv[n++] = (char *)(uintptr_t) "--ready-fd=3";
 	argv[n++] = (char *)(uintptr_t) "--report-fd=4";
@@ -238,7 +238,7 @@ static size_t build_argv(const struct stage *s, char *program, char **argv, char
 	return held;
 }
 
-static int read_port(struct stage *s, int ready, struct err *e)
+static int read_port(struct stage *stage, int ready, struct err *e)
 {
 	char text[16] = "";
 	size_t len = 0;
@@ -248,19 +248,19 @@ static int read_port(struct stage *s, int ready, struct err *e)
 				"agent6-cassette, which plays the provider, did not start: what it "
 				"said stands above");
 	text[strcspn(text, "\n")] = '\0';
-	snprintf(s->url, sizeof(s->url), "http://127.0.0.1:%s", text);
+	snprintf(stage->url, sizeof(stage->url), "http://127.0.0.1:%s", text);
 	return 0;
 }
 
-static int start_provider(struct stage *s, char *const *argv, struct err *e)
+static int start_provider(struct stage *stage, char *const *argv, struct err *e)
 {
 	static char *const env[] = {NULL};
 	int in[2], ready[2];
-	AUTO_FD int report = open(s->failures, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	AUTO_FD int report = open(stage->failures, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
 	if (report < 0 || pipe2(in, O_CLOEXEC))
 		return err_errno(e, "cannot set up the loopback provider");
 	AUTO_FD int in_read = in[0];
-	s->end_fd = in[1];
+	stage->end_fd = in[1];
 	if (pipe2(ready, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int ready_read = ready[0], ready_write = ready[1];
@@ -272,36 +272,36 @@ static int start_provider(struct stage *s, char *const *argv, struct err *e)
 		.fds = fds,
 		.fd_count = 5,
 		.own_session = true};
-	if (child_start(&spec, &s->provider, e))
+	if (child_start(&spec, &stage->provider, e))
 		return -1;
 	own_close(&ready_write);
-	return read_port(s, ready_read, e);
+	return read_port(stage, ready_read, e);
 }
 
-int stage_play(struct stage *s, struct err *e)
+int stage_play(struct stage *stage, struct err *e)
 {
 	char *argv[STAGE_ARGS_MAX], *owned[STAGE_ARGS_MAX];
 	AUTO_FREE char *program = child_sibling("agent6-cassette", e);
 	if (!program)
 		return -1;
-	size_t held = build_argv(s, program, argv, owned);
-	int failed = start_provider(s, argv, e);
+	size_t held = build_argv(stage, program, argv, owned);
+	int failed = start_provider(stage, argv, e);
 	while (held)
 		free(owned[--held]);
 	return failed;
 }
 
-static int read_report(struct stage *s, json_t *failures, int64_t *unused, struct err *e)
+static int read_report(struct stage *stage, json_t *failures, int64_t *unused, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	if (io_read_file(AT_FDCWD, s->failures, REPORT_BYTES_MAX, &text, &len, e))
+	if (io_read_file(AT_FDCWD, stage->failures, REPORT_BYTES_MAX, &text, &len, e))
 		return -1;
 	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
 		json_t *value = json_read(line, (size_t)(end - line), REPORT_BYTES_MAX, e);
 		const char *kind = json_string_value(json_object_get(value, "kind"));
 		if (!kind)
-			return err_set(e, "%s is damaged; remove it", s->failures);
+			return err_set(e, "%s is damaged; remove it", stage->failures);
 		if (!strcmp(kind, "end")) {
 			*unused = json_get_int(value, "unused");
 			json_decref(value);
@@ -312,18 +312,18 @@ static int read_report(struct stage *s, json_t *failures, int64_t *unused, struc
 	return 0;
 }
 
-int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e)
+int stage_end(struct stage *stage, json_t **failures, int64_t *unused, struct err *e)
 {
-	own_close(&s->end_fd);
-	int status = child_wait(&s->provider);
-	s->provider.pid = -1;
+	own_close(&stage->end_fd);
+	int status = child_wait(&stage->provider);
+	stage->provider.pid = -1;
 	if (status)
 		return err_set(e,
 			"agent6-cassette, which plays the provider, failed: what it said stands "
 			"above");
 	json_t *all = json_array();
 	*unused = 0;
-	if (read_report(s, all, unused, e)) {
+	if (read_report(stage, all, unused, e)) {
 		json_decref(all);
 		return -1;
 	}
@@ -331,25 +331,25 @@ int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e
 	return 0;
 }
 
-void stage_told(const struct stage *s)
+void stage_told(const struct stage *stage)
 {
-	unlink(s->failures);
+	unlink(stage->failures);
 }
 
-void stage_done(struct stage *s)
+void stage_done(struct stage *stage)
 {
-	own_close(&s->end_fd);
-	if (s->provider.pid > 0)
-		child_wait(&s->provider);
-	if (s->throwaway && s->dir)
-		tree_remove(AT_FDCWD, s->dir, NULL);
-	own_close(&s->dir_fd);
-	for (int i = 0; i < s->cassette_count; i++)
-		free(s->cassettes[i]);
-	free(s->dir);
-	free(s->workspace);
-	free(s->state);
-	free(s->positions);
-	free(s->failures);
-	*s = STAGE_NONE;
+	own_close(&stage->end_fd);
+	if (stage->provider.pid > 0)
+		child_wait(&stage->provider);
+	if (stage->throwaway && stage->dir)
+		tree_remove(AT_FDCWD, stage->dir, NULL);
+	own_close(&stage->dir_fd);
+	for (int i = 0; i < stage->cassette_count; i++)
+		free(stage->cassettes[i]);
+	free(stage->dir);
+	free(stage->workspace);
+	free(stage->state);
+	free(stage->positions);
+	free(stage->failures);
+	*stage = STAGE_NONE;
 }

@@ -38,14 +38,14 @@ struct stage_ask {
 	const char *machine, *dir, *cassette;
 	bool repository;
 };
-int stage_open(struct stage *s, const struct stage_ask *ask, struct err *e);
+int stage_open(struct stage *stage, const struct stage_ask *ask, struct err *e);
 /* The cassettes in place of those there; `cassette` NULL: the bundle's rehearsal/ *.jsonl. */
-int stage_load(struct stage *s, const struct stage_ask *ask, struct err *e);
+int stage_load(struct stage *stage, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
-int stage_play(struct stage *s, struct err *e);
+int stage_play(struct stage *stage, struct err *e);
 /* Ends it; `failures` receives what did not match, an array of {kind, state, seq, turn, text}, and
  * `unused` how many exchanges nothing asked for. Until stage_told, a later call has them again. */
-int stage_end(struct stage *s, json_t **failures, int64_t *unused, struct err *e);
-void stage_told(const struct stage *s);
-void stage_done(struct stage *s);
+int stage_end(struct stage *stage, json_t **failures, int64_t *unused, struct err *e);
+void stage_told(const struct stage *stage);
+void stage_done(struct stage *stage);
 #endif

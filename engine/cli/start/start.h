@@ -24,5 +24,6 @@ struct start {
 };
 
 /* Every failure is a status of `out` with its reason. */
-void start_run(const struct start *s, const struct drive_listener *l, struct drive_result *out);
+void start_run(
+	const struct start *start, const struct drive_listener *listener, struct drive_result *out);
 #endif

@@ -42,65 +42,65 @@ struct call_of_jail {
 	sigset_t before;
 };
 
-static void block_signals(struct call_of_jail *c)
+static void block_signals(struct call_of_jail *jail)
 {
 	static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 	sigset_t set;
 	sigemptyset(&set);
 	for (size_t i = 0; i < ARRAY_LEN(ending); i++)
 		sigaddset(&set, ending[i]);
-	sigprocmask(SIG_BLOCK, &set, &c->before);
-	c->asked_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigprocmask(SIG_BLOCK, &set, &jail->before);
+	jail->asked_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /* The launcher has had it from the terminal already, or is told now, also when it is stopped; when
  * that does not help, the next one kills it. */
-static void pass_signal(struct call_of_jail *c)
+static void pass_signal(struct call_of_jail *jail)
 {
 	struct signalfd_siginfo info;
-	if (read(c->asked_fd, &info, sizeof(info)) != sizeof(info))
+	if (read(jail->asked_fd, &info, sizeof(info)) != sizeof(info))
 		return;
-	kill(c->child.pid, c->asked ? SIGKILL : (int)info.ssi_signo);
-	kill(c->child.pid, SIGCONT);
-	c->asked = c->asked ? c->asked : (int)info.ssi_signo;
+	kill(jail->child.pid, jail->asked ? SIGKILL : (int)info.ssi_signo);
+	kill(jail->child.pid, SIGCONT);
+	jail->asked = jail->asked ? jail->asked : (int)info.ssi_signo;
 }
 
-static void read_status(struct call_of_jail *c)
+static void read_status(struct call_of_jail *jail)
 {
 	char chunk[4096];
-	ssize_t got = read(c->status_fd, chunk, sizeof(chunk));
+	ssize_t got = read(jail->status_fd, chunk, sizeof(chunk));
 	if (got > 0)
-		buf_add(&c->line, chunk, (size_t)got);
+		buf_add(&jail->line, chunk, (size_t)got);
 	else if (!got || errno != EINTR)
-		own_close(&c->status_fd);
+		own_close(&jail->status_fd);
 }
 
 enum { CHILD, STATUS, ASKED, WAYS, WATCHED = WAYS + 3 };
 
 /* Until the launcher has ended, and what its command wrote is where it belongs; a signal does not
  * wait for that. */
-static int wait_for(struct call_of_jail *c, struct err *e)
+static int wait_for(struct call_of_jail *jail, struct err *e)
 {
 	bool ended = false;
-	while (!ended || c->status_fd >= 0 ||
-		(c->relay && !c->asked && !relay_is_empty(c->relay))) {
+	while (!ended || jail->status_fd >= 0 ||
+		(jail->relay && !jail->asked && !relay_is_empty(jail->relay))) {
 		struct pollfd watched[WATCHED] = {
-			[CHILD] = {ended ? -1 : c->child.pidfd, POLLIN, 0},
-			[STATUS] = {c->status_fd, POLLIN, 0},
-			[ASKED] = {c->asked_fd, POLLIN, 0},
+			[CHILD] = {ended ? -1 : jail->child.pidfd, POLLIN, 0},
+			[STATUS] = {jail->status_fd, POLLIN, 0},
+			[ASKED] = {jail->asked_fd, POLLIN, 0},
 			[WAYS] = {-1, 0, 0},
 			{-1, 0, 0},
 			{-1, 0, 0}};
-		if (c->relay)
-			relay_want(c->relay, watched + WAYS);
+		if (jail->relay)
+			relay_want(jail->relay, watched + WAYS);
 		if (poll(watched, WATCHED, -1) < 0 && errno != EINTR)
 			return err_errno(e, "cannot wait for agent6-jail");
 		if (watched[ASKED].revents)
-			pass_signal(c);
+			pass_signal(jail);
 		if (watched[STATUS].revents)
-			read_status(c);
-		if (c->relay)
-			relay_carry(c->relay, watched + WAYS);
+			read_status(jail);
+		if (jail->relay)
+			relay_carry(jail->relay, watched + WAYS);
 		ended = ended || watched[CHILD].revents;
 	}
 	return 0;

@@ -4,63 +4,63 @@
 #include "report/text.h"
 #include "schema/read.h"
 
-int loaded_open(struct loaded *l, const char *path, struct findings *f, struct err *e)
+int loaded_open(struct loaded *loaded, const char *path, struct findings *findings, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
-	*l = (struct loaded){0};
-	if (bundle_open(path, f, &l->bundle, e))
+	*loaded = (struct loaded){0};
+	if (bundle_open(path, findings, &loaded->bundle, e))
 		return -1;
-	const struct bundle *b = l->bundle;
+	const struct bundle *b = loaded->bundle;
 	if (!b->machine)
 		return 0;
-	if (bundle_take_machine(l->bundle, &text, &len, e)) {
-		loaded_done(l);
+	if (bundle_take_machine(loaded->bundle, &text, &len, e)) {
+		loaded_done(loaded);
 		return -1;
 	}
-	l->has_doc = true;
+	loaded->has_doc = true;
 	struct member_files files = {
-		.read = bundle_read_member, .ctx = l->bundle, .prompts = &l->prompts};
-	int unreadable = doc_read(&l->doc, b->machine_label, text, len, f);
+		.read = bundle_read_member, .ctx = loaded->bundle, .prompts = &loaded->prompts};
+	int unreadable = doc_read(&loaded->doc, b->machine_label, text, len, findings);
 	/* The document has its own copy. */
 	free(TAKE_PTR(text));
 	bool whole = false;
 	if (!unreadable)
-		l->draft = machine_read(&l->doc, &files, f, &whole);
-	l->machine = whole ? l->draft : NULL;
+		loaded->draft = machine_read(&loaded->doc, &files, findings, &whole);
+	loaded->machine = whole ? loaded->draft : NULL;
 	return 0;
 }
 
-void loaded_done(struct loaded *l)
+void loaded_done(struct loaded *loaded)
 {
-	machine_free(l->draft);
-	if (l->has_doc)
-		doc_done(&l->doc);
-	prompt_docs_done(&l->prompts);
-	bundle_free(l->bundle);
-	*l = (struct loaded){0};
+	machine_free(loaded->draft);
+	if (loaded->has_doc)
+		doc_done(&loaded->doc);
+	prompt_docs_done(&loaded->prompts);
+	bundle_free(loaded->bundle);
+	*loaded = (struct loaded){0};
 }
 
-size_t loaded_docs(const struct loaded *l, const struct doc ***docs, size_t count)
+size_t loaded_docs(const struct loaded *loaded, const struct doc ***docs, size_t count)
 {
-	size_t more = l->prompts.count + (l->has_doc ? 1 : 0);
+	size_t more = loaded->prompts.count + (loaded->has_doc ? 1 : 0);
 	const struct doc **grown = reallocarray(*docs, count + more + 1, sizeof(*grown));
 	if (!grown)
 		return count;
 	*docs = grown;
-	if (l->has_doc)
-		grown[count++] = &l->doc;
-	for (size_t i = 0; i < l->prompts.count; i++)
-		grown[count++] = l->prompts.items[i];
+	if (loaded->has_doc)
+		grown[count++] = &loaded->doc;
+	for (size_t i = 0; i < loaded->prompts.count; i++)
+		grown[count++] = loaded->prompts.items[i];
 	return count;
 }
 
-int loaded_usable(const struct loaded *l, struct findings *f)
+int loaded_usable(const struct loaded *loaded, struct findings *findings)
 {
 	AUTO_FREE const struct doc **docs = NULL;
-	size_t doc_count = loaded_docs(l, &docs, 0);
-	text_findings(f, docs, doc_count);
-	return f->errors || !l->machine ? -1 : 0;
+	size_t doc_count = loaded_docs(loaded, &docs, 0);
+	text_findings(findings, docs, doc_count);
+	return findings->errors || !loaded->machine ? -1 : 0;
 }
 
 int loaded_with(const char *path, int (*use)(void *ctx, const struct loaded *l), void *ctx)

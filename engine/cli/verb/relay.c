@@ -21,15 +21,15 @@ static bool is_handed_on(int fd, const struct stat *st)
 	return !(S_ISREG(st->st_mode) || S_ISBLK(st->st_mode) || S_ISFIFO(st->st_mode)) || nameless;
 }
 
-static int open_way(struct relay *r, int fd, const struct stat *st, struct err *e)
+static int open_way(struct relay *relay, int fd, const struct stat *st, struct err *e)
 {
 	int ends[2];
-	struct relay_way *way = &r->ways[fd];
+	struct relay_way *way = &relay->ways[fd];
 	bool reads = fd == STDIN_FILENO;
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	way->pipe = ends[reads];
-	r->command[fd] = ends[!reads];
+	relay->command[fd] = ends[!reads];
 	way->from = reads ? fd : way->pipe;
 	way->to = reads ? way->pipe : fd;
 	way->most = S_ISFIFO(st->st_mode) ? PIPE_BUF : RELAY_BYTES;
@@ -37,23 +37,23 @@ static int open_way(struct relay *r, int fd, const struct stat *st, struct err *
 }
 
 /* Both of one file have one pipe, so that what is written to it keeps its order. */
-int relay_open(struct relay *r, struct err *e)
+int relay_open(struct relay *relay, struct err *e)
 {
 	struct stat st[3];
-	memset(r, 0, sizeof(*r));
+	memset(relay, 0, sizeof(*relay));
 	for (int fd = 0; fd < 3; fd++) {
-		r->command[fd] = fd;
-		r->ways[fd].from = r->ways[fd].to = r->ways[fd].pipe = -1;
+		relay->command[fd] = fd;
+		relay->ways[fd].from = relay->ways[fd].to = relay->ways[fd].pipe = -1;
 	}
 	for (int fd = 0; fd < 3; fd++) {
 		if (fstat(fd, &st[fd]))
 			return err_errno(e, "cannot examine %s", names[fd]);
 		if (is_handed_on(fd, &st[fd]))
 			continue;
-		if (fd == STDERR_FILENO && r->ways[STDOUT_FILENO].pipe >= 0 &&
+		if (fd == STDERR_FILENO && relay->ways[STDOUT_FILENO].pipe >= 0 &&
 			io_is_same(&st[STDOUT_FILENO], &st[fd]))
-			r->command[fd] = r->command[STDOUT_FILENO];
-		else if (open_way(r, fd, &st[fd], e))
+			relay->command[fd] = relay->command[STDOUT_FILENO];
+		else if (open_way(relay, fd, &st[fd], e))
 			return -1;
 	}
 	return 0;
@@ -66,38 +66,39 @@ static void close_way(struct relay_way *way)
 	own_close(&way->pipe);
 }
 
-void relay_done(struct relay *r)
+void relay_done(struct relay *relay)
 {
 	for (int fd = 2; fd >= 0; fd--) {
-		close_way(&r->ways[fd]);
-		if (r->command[fd] != fd && !(fd == 2 && r->command[1] == r->command[2]))
-			close(r->command[fd]);
-		r->command[fd] = fd;
+		close_way(&relay->ways[fd]);
+		if (relay->command[fd] != fd &&
+			!(fd == 2 && relay->command[1] == relay->command[2]))
+			close(relay->command[fd]);
+		relay->command[fd] = fd;
 	}
 }
 
-void relay_want(const struct relay *r, struct pollfd wanted[3])
+void relay_want(const struct relay *relay, struct pollfd wanted[3])
 {
 	for (int i = 0; i < 3; i++) {
-		const struct relay_way *way = &r->ways[i];
+		const struct relay_way *way = &relay->ways[i];
 		wanted[i] = (struct pollfd){.fd = way->len ? way->to : way->from,
 			.events = way->len ? POLLOUT : POLLIN};
 	}
 }
 
 /* A file that cannot be written any more is told to the command as a pipe that nobody reads. */
-static void fail(struct relay *r, int i)
+static void fail(struct relay *relay, int i)
 {
-	if (i != STDIN_FILENO && !r->failed) {
-		r->failed = errno;
-		r->what = names[i];
+	if (i != STDIN_FILENO && !relay->failed) {
+		relay->failed = errno;
+		relay->what = names[i];
 	}
-	close_way(&r->ways[i]);
+	close_way(&relay->ways[i]);
 }
 
-static void take(struct relay *r, int i)
+static void take(struct relay *relay, int i)
 {
-	struct relay_way *way = &r->ways[i];
+	struct relay_way *way = &relay->ways[i];
 	ssize_t got = read(way->from, way->bytes, sizeof(way->bytes));
 	way->at = 0;
 	way->len = got > 0 ? (size_t)got : 0;
@@ -105,39 +106,39 @@ static void take(struct relay *r, int i)
 		close_way(way); /* where it is input, the command sees its end */
 }
 
-static void give(struct relay *r, int i)
+static void give(struct relay *relay, int i)
 {
-	struct relay_way *way = &r->ways[i];
+	struct relay_way *way = &relay->ways[i];
 	size_t most = way->len < way->most ? way->len : way->most;
 	ssize_t put = write(way->to, way->bytes + way->at, most);
 	if (put < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (put <= 0) {
-		fail(r, i);
+		fail(relay, i);
 		return;
 	}
 	way->at += (size_t)put;
 	way->len -= (size_t)put;
 }
 
-void relay_carry(struct relay *r, const struct pollfd wanted[3])
+void relay_carry(struct relay *relay, const struct pollfd wanted[3])
 {
 	for (int i = 0; i < 3; i++) {
 		if (wanted[i].fd < 0 || !wanted[i].revents)
 			continue;
-		if (r->ways[i].len)
-			give(r, i);
+		if (relay->ways[i].len)
+			give(relay, i);
 		else
-			take(r, i);
+			take(relay, i);
 	}
 }
 
-bool relay_is_empty(struct relay *r)
+bool relay_is_empty(struct relay *relay)
 {
 	for (int i = STDOUT_FILENO; i <= STDERR_FILENO; i++) {
-		if (r->ways[i].from >= 0 && !r->ways[i].len)
-			take(r, i);
-		if (r->ways[i].len)
+		if (relay->ways[i].from >= 0 && !relay->ways[i].len)
+			take(relay, i);
+		if (relay->ways[i].len)
 			return false;
 	}
 	return true;

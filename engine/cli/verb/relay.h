@@ -29,12 +29,12 @@ struct relay {
 	const char *what; /* to what it was */
 };
 
-int relay_open(struct relay *r, struct err *e);
-void relay_done(struct relay *r);
+int relay_open(struct relay *relay, struct err *e);
+void relay_done(struct relay *relay);
 /* What to wait for. */
-void relay_want(const struct relay *r, struct pollfd wanted[3]);
+void relay_want(const struct relay *relay, struct pollfd wanted[3]);
 /* Carries what `wanted` says is ready. The command is held up where nobody takes what it writes. */
-void relay_carry(struct relay *r, const struct pollfd wanted[3]);
+void relay_carry(struct relay *relay, const struct pollfd wanted[3]);
 /* Whether all has been carried that the command had written; asked when it has ended. */
-bool relay_is_empty(struct relay *r);
+bool relay_is_empty(struct relay *relay);
 #endif

@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-void setup_tell(struct setup *s)
+void setup_tell(struct setup *setup)
 {
 	const struct doc *docs[LAYER_COUNT];
-	text_findings(&s->findings, docs, config_docs(s->config, docs));
+	text_findings(&setup->findings, docs, config_docs(setup->config, docs));
 }
 
 /* Jails and journals name paths in JSON. */
@@ -33,149 +33,149 @@ static const char *find_repository(void *ctx, const char *state_dir)
 }
 
 /* Says where other settings might be expected to apply than those that do. */
-static void tell_repository(struct setup *s)
+static void tell_repository(struct setup *setup)
 {
-	const struct repository *r = &s->repository;
+	const struct repository *r = &setup->repository;
 	struct doc file = {.file = r->settings ? r->settings : r->top};
 	struct finding *it;
 	if (r->holder) {
-		it = finding_add(&s->findings, RULE_CONFIG_HELD, &file, NULL,
+		it = finding_add(&setup->findings, RULE_CONFIG_HELD, &file, NULL,
 			"%s was a part of %s when instance %s began in it, and stays one: %s is "
 			"not the repository whose settings and instances count here",
-			s->workspace, r->top, r->holder, r->passed);
-		finding_help(&s->findings, it,
+			setup->workspace, r->top, r->holder, r->passed);
+		finding_help(&setup->findings, it,
 			"let instance %s end, or remove it (agent6 machine prune --unfinished %s)",
 			r->holder, r->holder);
 	}
 	if (r->around) {
-		it = finding_add(&s->findings, RULE_CONFIG_NESTED, &file, NULL,
+		it = finding_add(&setup->findings, RULE_CONFIG_NESTED, &file, NULL,
 			"these settings of the repository %s do not apply in %s, which is a "
 			"repository of its own inside it",
 			r->around, r->top);
-		finding_help(&s->findings, it,
+		finding_help(&setup->findings, it,
 			"copy the file to %s/%s, start in %s, or remove %s/.git if nobody means it "
 			"to be there",
-			s->config->state_dir, r->id, r->around, r->top);
+			setup->config->state_dir, r->id, r->around, r->top);
 	}
 }
 
 /* `starts`: something may be run, so the working directory is a workspace. */
-static int find_all(struct setup *s, const struct call *c, bool starts, struct err *e)
+static int find_all(struct setup *setup, const struct call *call, bool starts, struct err *e)
 {
 	char cwd[PATH_MAX];
 	if (!getcwd(cwd, sizeof(cwd)))
 		return err_errno(e, "cannot find the working directory");
 	if (check_utf8(cwd, "working directory", e))
 		return -1;
-	if (config_paths_init(&s->paths, &s->arena, e))
+	if (config_paths_init(&setup->paths, &setup->arena, e))
 		return -1;
-	s->workspace = arena_copy(&s->arena, cwd, strlen(cwd));
-	s->paths.workspace = starts ? s->workspace : NULL;
-	s->paths.file = call_value(c, "config");
-	s->paths.find_repo = find_repository;
-	s->paths.repo_ctx = s;
-	s->config = config_load(&s->paths, &s->findings);
-	s->paths.workspace = s->workspace;
-	s->paths.repo_id = s->repository.id;
-	tell_repository(s);
-	return *s->lost.text ? err_set(e, "%s", s->lost.text) : 0;
+	setup->workspace = arena_copy(&setup->arena, cwd, strlen(cwd));
+	setup->paths.workspace = starts ? setup->workspace : NULL;
+	setup->paths.file = call_value(call, "config");
+	setup->paths.find_repo = find_repository;
+	setup->paths.repo_ctx = setup;
+	setup->config = config_load(&setup->paths, &setup->findings);
+	setup->paths.workspace = setup->workspace;
+	setup->paths.repo_id = setup->repository.id;
+	tell_repository(setup);
+	return *setup->lost.text ? err_set(e, "%s", setup->lost.text) : 0;
 }
 
-static int load(struct setup *s, const struct call *c, bool starts)
+static int load(struct setup *setup, const struct call *call, bool starts)
 {
 	struct err e = ERR_NONE;
-	*s = (struct setup){0};
-	arena_init(&s->arena);
-	findings_init(&s->findings);
-	if (!find_all(s, c, starts, &e))
+	*setup = (struct setup){0};
+	arena_init(&setup->arena);
+	findings_init(&setup->findings);
+	if (!find_all(setup, call, starts, &e))
 		return 0;
 	verb_fail(EXIT_REFUSED, &e);
-	setup_done(s);
+	setup_done(setup);
 	return -1;
 }
 
-static int find_state(struct setup *s)
+static int find_state(struct setup *setup)
 {
 	struct err e = ERR_NONE;
-	if (check_utf8(s->config->state_dir, "state directory", &e) ||
-		statedir_find(
-			s->workspace, s->config->state_dir, s->repository.id, &s->statedir, &e))
+	if (check_utf8(setup->config->state_dir, "state directory", &e) ||
+		statedir_find(setup->workspace, setup->config->state_dir, setup->repository.id,
+			&setup->statedir, &e))
 		return -verb_fail(EXIT_REFUSED, &e);
 	return 0;
 }
 
 /* Errors in the configuration are printed, and end it. */
-static int load_whole(struct setup *s, const struct call *c, bool starts)
+static int load_whole(struct setup *setup, const struct call *call, bool starts)
 {
-	if (load(s, c, starts))
+	if (load(setup, call, starts))
 		return -1;
-	if (!s->findings.errors)
+	if (!setup->findings.errors)
 		return 0;
-	setup_tell(s);
-	setup_done(s);
+	setup_tell(setup);
+	setup_done(setup);
 	return -1;
 }
 
-static int open_state(struct setup *s)
+static int open_state(struct setup *setup)
 {
-	if (!find_state(s))
+	if (!find_state(setup))
 		return 0;
-	setup_done(s);
+	setup_done(setup);
 	return -1;
 }
 
-int setup_open(struct setup *s, const struct call *c)
+int setup_open(struct setup *setup, const struct call *call)
 {
-	return load_whole(s, c, true) || open_state(s) ? -1 : 0;
+	return load_whole(setup, call, true) || open_state(setup) ? -1 : 0;
 }
 
 /* The repository was looked for in the state directory that the whole configuration gave. */
-static int salvage(struct setup *s)
+static int salvage(struct setup *setup)
 {
 	struct err e = ERR_NONE;
-	config_salvage_state_dir(s->config);
+	config_salvage_state_dir(setup->config);
 	text_complain("the configuration has errors, which `agent6 check config` shows; instances "
 		      "are looked for in %s",
-		s->config->state_dir ? s->config->state_dir : "no directory");
-	repository_done(&s->repository);
-	s->repository = (struct repository){0};
-	if (!repository_find(s->workspace, s->config->state_dir, &s->repository, &e))
+		setup->config->state_dir ? setup->config->state_dir : "no directory");
+	repository_done(&setup->repository);
+	setup->repository = (struct repository){0};
+	if (!repository_find(setup->workspace, setup->config->state_dir, &setup->repository, &e))
 		return 0;
 	verb_fail(EXIT_REFUSED, &e);
-	setup_done(s);
+	setup_done(setup);
 	return -1;
 }
 
-int setup_look(struct setup *s, const struct call *c)
+int setup_look(struct setup *setup, const struct call *call)
 {
-	if (load(s, c, true) || (s->findings.errors && salvage(s)))
+	if (load(setup, call, true) || (setup->findings.errors && salvage(setup)))
 		return -1;
-	return open_state(s);
+	return open_state(setup);
 }
 
-int setup_read(struct setup *s, const struct call *c)
+int setup_read(struct setup *setup, const struct call *call)
 {
 	struct err e = ERR_NONE;
-	if (load_whole(s, c, false))
+	if (load_whole(setup, call, false))
 		return -1;
-	if (!check_utf8(s->config->state_dir, "state directory", &e))
+	if (!check_utf8(setup->config->state_dir, "state directory", &e))
 		return 0;
 	verb_fail(EXIT_REFUSED, &e);
-	setup_done(s);
+	setup_done(setup);
 	return -1;
 }
 
-int setup_load(struct setup *s, const struct call *c)
+int setup_load(struct setup *setup, const struct call *call)
 {
-	return load(s, c, true);
+	return load(setup, call, true);
 }
 
-void setup_done(struct setup *s)
+void setup_done(struct setup *setup)
 {
-	statedir_done(&s->statedir);
-	repository_done(&s->repository);
-	config_free(s->config);
-	findings_done(&s->findings);
-	arena_done(&s->arena);
-	*s = (struct setup){0};
+	statedir_done(&setup->statedir);
+	repository_done(&setup->repository);
+	config_free(setup->config);
+	findings_done(&setup->findings);
+	arena_done(&setup->arena);
+	*setup = (struct setup){0};
 }

@@ -21,17 +21,17 @@ struct setup {
 
 /* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
  * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
-int setup_open(struct setup *s, const struct call *c);
+int setup_open(struct setup *setup, const struct call *call);
 /* The same for a verb that starts nothing and only reaches instances: a broken configuration keeps
  * nobody from stopping one. It is said in a line; of such a configuration only `statedir` may be
  * used. */
-int setup_look(struct setup *s, const struct call *c);
+int setup_look(struct setup *setup, const struct call *call);
 /* The same for a verb that only reads, and no instance: where it is called is no workspace, and the
  * state directory may lie below, as it does in a home directory. `statedir` is left out. */
-int setup_read(struct setup *s, const struct call *c);
+int setup_read(struct setup *setup, const struct call *call);
 /* Its first half: the configuration with its findings, not yet printed or judged. */
-int setup_load(struct setup *s, const struct call *c);
-void setup_done(struct setup *s);
+int setup_load(struct setup *setup, const struct call *call);
+void setup_done(struct setup *setup);
 /* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
-void setup_tell(struct setup *s);
+void setup_tell(struct setup *setup);
 #endif

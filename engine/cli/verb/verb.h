@@ -46,18 +46,19 @@ struct call {
 	size_t given_count;
 };
 
-bool call_has(const struct call *c, const char *option);
+bool call_has(const struct call *call, const char *option);
 /* The last value given, NULL when absent. A value spelled with choices is one of them. */
-const char *call_value(const struct call *c, const char *option);
+const char *call_value(const struct call *call, const char *option);
 /* The value number `at` of a repeating option, NULL behind the last. */
-const char *call_value_at(const struct call *c, const char *option, size_t at);
+const char *call_value_at(const struct call *call, const char *option, size_t at);
 /* An integer within range[0] to range[1]; absent: *value stays as it is. -1: not one; the message
  * is complete. */
-int call_int(const struct call *c, const char *option, long range[2], long *value, struct err *e);
+int call_int(
+	const struct call *call, const char *option, long range[2], long *value, struct err *e);
 
 /* Parses argv behind the verb's path. Choices, missing values, unknown and repeated options, and
  * the number of arguments are checked; the message ends with what to do. */
-int call_parse(struct call *c, const struct verb *v, char **argv, struct err *e);
+int call_parse(struct call *call, const struct verb *verb, char **argv, struct err *e);
 
 /* How a verb ends that cannot go on: "agent6: MESSAGE" on stderr; returns `code`, the second one
  * EXIT_REFUSED. */

@@ -7,14 +7,14 @@ static struct value int_value(int64_t i)
 	return (struct value){.kind = VALUE_INT, .integer = i};
 }
 
-static void list_enum(struct fact *f, const struct ref *ref)
+static void list_enum(struct fact *fact, const struct ref *ref)
 {
 	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
 	if (!field || !field->values || field->value_count > FACT_TEXTS_MAX)
 		return;
-	f->listed = true;
+	fact->listed = true;
 	for (size_t i = 0; i < field->value_count; i++)
-		f->texts[f->text_count++] = field->values[i];
+		fact->texts[fact->text_count++] = field->values[i];
 }
 
 /* The fact about a place, made from its type when there is none yet; NULL: no room. */
@@ -37,134 +37,135 @@ static struct fact *fact_of(struct facts *facts, enum fact_kind kind, const stru
 	return f;
 }
 
-static bool truth_possible(struct fact *f, bool truth)
+static bool truth_possible(struct fact *fact, bool truth)
 {
-	if (!f)
+	if (!fact)
 		return true;
-	f->may_true &= truth;
-	f->may_false &= !truth;
-	return f->may_true || f->may_false;
+	fact->may_true &= truth;
+	fact->may_false &= !truth;
+	return fact->may_true || fact->may_false;
 }
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static bool is_hole(const struct fact *f, const struct value *v)
+static bool is_hole(const struct fact *fact, const struct value *value)
 {
-	for (uint32_t i = 0; i < f->hole_count; i++)
-		if (number_compare(&f->holes[i], v) == 0)
+	for (uint32_t i = 0; i < fact->hole_count; i++)
+		if (number_compare(&fact->holes[i], value) == 0)
 			return true;
 	return false;
 }
 
 /* An integer above an open integer bound is at least the next one; holes at the edge are eaten. */
-static void settle(struct fact *f, struct bound *b, int direction)
+static void settle(struct fact *fact, struct bound *bound, int direction)
 {
-	while (f->whole && b->set && b->at.kind == VALUE_INT && (b->open || is_hole(f, &b->at))) {
+	while (fact->whole && bound->set && bound->at.kind == VALUE_INT &&
+		(bound->open || is_hole(fact, &bound->at))) {
 		int64_t next;
-		if (__builtin_add_overflow(b->at.integer, direction, &next))
+		if (__builtin_add_overflow(bound->at.integer, direction, &next))
 			return;
-		b->at = int_value(next);
-		b->open = false;
+		bound->at = int_value(next);
+		bound->open = false;
 	}
 }
 
-static bool number_possible(struct fact *f)
+static bool number_possible(struct fact *fact)
 {
-	settle(f, &f->low, 1);
-	settle(f, &f->high, -1);
-	if (!f->low.set || !f->high.set)
+	settle(fact, &fact->low, 1);
+	settle(fact, &fact->high, -1);
+	if (!fact->low.set || !fact->high.set)
 		return true;
-	int order = number_compare(&f->low.at, &f->high.at);
+	int order = number_compare(&fact->low.at, &fact->high.at);
 	if (order > 0)
 		return false;
-	return order < 0 || (!f->low.open && !f->high.open && !is_hole(f, &f->low.at));
+	return order < 0 || (!fact->low.open && !fact->high.open && !is_hole(fact, &fact->low.at));
 }
 
-static void raise_low(struct fact *f, const struct value *v, bool open)
+static void raise_low(struct fact *fact, const struct value *value, bool open)
 {
-	int order = f->low.set ? number_compare(v, &f->low.at) : 1;
+	int order = fact->low.set ? number_compare(value, &fact->low.at) : 1;
 	if (order > 0 || (order == 0 && open))
-		f->low = (struct bound){true, open, *v};
+		fact->low = (struct bound){true, open, *value};
 }
 
-static void lower_high(struct fact *f, const struct value *v, bool open)
+static void lower_high(struct fact *fact, const struct value *value, bool open)
 {
-	int order = f->high.set ? number_compare(v, &f->high.at) : -1;
+	int order = fact->high.set ? number_compare(value, &fact->high.at) : -1;
 	if (order < 0 || (order == 0 && open))
-		f->high = (struct bound){true, open, *v};
+		fact->high = (struct bound){true, open, *value};
 }
 
-static bool assume_number(struct fact *f, enum compare_op op, const struct value *v)
+static bool assume_number(struct fact *fact, enum compare_op op, const struct value *value)
 {
-	if (v->kind != VALUE_INT && v->kind != VALUE_FLOAT)
+	if (value->kind != VALUE_INT && value->kind != VALUE_FLOAT)
 		return true;
 	if (op == OP_EQ || op == OP_GE || op == OP_GT)
-		raise_low(f, v, op == OP_GT);
+		raise_low(fact, value, op == OP_GT);
 	if (op == OP_EQ || op == OP_LE || op == OP_LT)
-		lower_high(f, v, op == OP_LT);
-	if (op == OP_EQ && is_hole(f, v))
+		lower_high(fact, value, op == OP_LT);
+	if (op == OP_EQ && is_hole(fact, value))
 		return false;
-	if (op == OP_NE && f->hole_count < FACT_HOLES_MAX && !is_hole(f, v))
-		f->holes[f->hole_count++] = *v;
-	return number_possible(f);
+	if (op == OP_NE && fact->hole_count < FACT_HOLES_MAX && !is_hole(fact, value))
+		fact->holes[fact->hole_count++] = *value;
+	return number_possible(fact);
 }
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static bool is_listed(const struct fact *f, const char *text)
+static bool is_listed(const struct fact *fact, const char *text)
 {
-	for (uint32_t i = 0; i < f->text_count; i++)
-		if (strcmp(f->texts[i], text) == 0)
+	for (uint32_t i = 0; i < fact->text_count; i++)
+		if (strcmp(fact->texts[i], text) == 0)
 			return true;
 	return false;
 }
 
-static void remove_text(struct fact *f, const char *text)
+static void remove_text(struct fact *fact, const char *text)
 {
 	uint32_t kept = 0;
-	for (uint32_t i = 0; i < f->text_count; i++)
-		if (strcmp(f->texts[i], text) != 0)
-			f->texts[kept++] = f->texts[i];
-	f->text_count = kept;
+	for (uint32_t i = 0; i < fact->text_count; i++)
+		if (strcmp(fact->texts[i], text) != 0)
+			fact->texts[kept++] = fact->texts[i];
+	fact->text_count = kept;
 }
 
-static bool exclude_text(struct fact *f, const char *text)
+static bool exclude_text(struct fact *fact, const char *text)
 {
-	if (f->listed)
-		remove_text(f, text);
-	else if (f->text_count < FACT_TEXTS_MAX && !is_listed(f, text))
-		f->texts[f->text_count++] = text;
-	return !f->listed || f->text_count;
+	if (fact->listed)
+		remove_text(fact, text);
+	else if (fact->text_count < FACT_TEXTS_MAX && !is_listed(fact, text))
+		fact->texts[fact->text_count++] = text;
+	return !fact->listed || fact->text_count;
 }
 
-static bool assume_text(struct fact *f, enum compare_op op, const struct value *v)
+static bool assume_text(struct fact *fact, enum compare_op op, const struct value *value)
 {
-	if (v->kind != VALUE_STR || strlen(v->text) != v->len)
+	if (value->kind != VALUE_STR || strlen(value->text) != value->len)
 		return true;
 	if (op == OP_NE)
-		return exclude_text(f, v->text);
+		return exclude_text(fact, value->text);
 	if (op != OP_EQ)
 		return true;
-	bool possible = is_listed(f, v->text) == f->listed;
-	f->listed = true;
-	f->text_count = 1;
-	f->texts[0] = v->text;
+	bool possible = is_listed(fact, value->text) == fact->listed;
+	fact->listed = true;
+	fact->text_count = 1;
+	fact->texts[0] = value->text;
 	return possible;
 }
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 
-static struct fact *fact_of_node(struct facts *facts, const struct node *n)
+static struct fact *fact_of_node(struct facts *facts, const struct node *node)
 {
-	if (n->kind == NODE_LEN && n->first->kind == NODE_REF)
-		return fact_of(facts, FACT_LENGTH, n->first->ref);
-	if (n->kind != NODE_REF)
+	if (node->kind == NODE_LEN && node->first->kind == NODE_REF)
+		return fact_of(facts, FACT_LENGTH, node->first->ref);
+	if (node->kind != NODE_REF)
 		return NULL;
-	switch (n->type.kind) {
-	case TYPE_BOOL: return fact_of(facts, FACT_BOOL, n->ref);
+	switch (node->type.kind) {
+	case TYPE_BOOL: return fact_of(facts, FACT_BOOL, node->ref);
 	case TYPE_INT:
-	case TYPE_FLOAT: return fact_of(facts, FACT_NUMBER, n->ref);
-	case TYPE_STR: return fact_of(facts, FACT_TEXT, n->ref);
+	case TYPE_FLOAT: return fact_of(facts, FACT_NUMBER, node->ref);
+	case TYPE_STR: return fact_of(facts, FACT_TEXT, node->ref);
 	case TYPE_LIST:
 	case TYPE_JSON:
 	case TYPE_RECORD: break;
@@ -172,25 +173,25 @@ static struct fact *fact_of_node(struct facts *facts, const struct node *n)
 	return NULL;
 }
 
-static bool assume_literal(struct fact *f, enum compare_op op, const struct value *v)
+static bool assume_literal(struct fact *fact, enum compare_op op, const struct value *value)
 {
-	switch (f->kind) {
+	switch (fact->kind) {
 	case FACT_NUMBER:
-	case FACT_LENGTH: return assume_number(f, op, v);
-	case FACT_TEXT: return assume_text(f, op, v);
+	case FACT_LENGTH: return assume_number(fact, op, value);
+	case FACT_TEXT: return assume_text(fact, op, value);
 	case FACT_BOOL:
-		if (v->kind != VALUE_BOOL || (op != OP_EQ && op != OP_NE))
+		if (value->kind != VALUE_BOOL || (op != OP_EQ && op != OP_NE))
 			return true;
-		return truth_possible(f, v->boolean == (op == OP_EQ));
+		return truth_possible(fact, value->boolean == (op == OP_EQ));
 	case FACT_PRESENT: break;
 	}
 	return true;
 }
 
 /* `in` a literal list: one of the items must be possible by itself. */
-static bool assume_member(struct facts *facts, const struct node *a, const struct node *list)
+static bool assume_member(struct facts *facts, const struct node *node, const struct node *list)
 {
-	struct fact *f = fact_of_node(facts, a), first = {0};
+	struct fact *f = fact_of_node(facts, node), first = {0};
 	uint32_t possible = 0;
 	if (!f)
 		return true;
@@ -213,9 +214,9 @@ static bool assume_member(struct facts *facts, const struct node *a, const struc
 	return possible > 0;
 }
 
-static bool assume_not_member(struct facts *facts, const struct node *a, const struct node *list)
+static bool assume_not_member(struct facts *facts, const struct node *node, const struct node *list)
 {
-	struct fact *f = fact_of_node(facts, a);
+	struct fact *f = fact_of_node(facts, node);
 	bool possible = true;
 	for (const struct node *item = list->first; f && item; item = item->next)
 		possible &= assume_literal(f, OP_NE, &item->value);
@@ -259,9 +260,9 @@ static bool literals_hold(enum compare_op op, const struct node *a, const struct
 	return node_eval(&chain, NULL, &out, NULL) || value_truth(&out);
 }
 
-static bool is_constant(const struct node *n)
+static bool is_constant(const struct node *node)
 {
-	return n->kind == NODE_LITERAL || n->kind == NODE_LIST;
+	return node->kind == NODE_LITERAL || node->kind == NODE_LIST;
 }
 
 static bool assume_pair(
@@ -293,33 +294,33 @@ struct choice {
 	uint32_t possible;
 };
 
-static void choose(struct choice *c, const struct facts *result, bool possible)
+static void choose(struct choice *choice, const struct facts *result, bool possible)
 {
-	if (possible && !c->possible++)
-		facts_copy(&c->taken, result);
+	if (possible && !choice->possible++)
+		facts_copy(&choice->taken, result);
 }
 
-static bool chosen(const struct choice *c, struct facts *facts)
+static bool chosen(const struct choice *choice, struct facts *facts)
 {
-	if (c->possible == 1)
-		facts_copy(facts, &c->taken);
-	return c->possible > 0;
+	if (choice->possible == 1)
+		facts_copy(facts, &choice->taken);
+	return choice->possible > 0;
 }
 
-static bool assume_all(struct facts *facts, const struct node *n, bool truth)
+static bool assume_all(struct facts *facts, const struct node *node, bool truth)
 {
-	for (const struct node *child = n->first; child; child = child->next)
+	for (const struct node *child = node->first; child; child = child->next)
 		if (!assume(facts, child, truth))
 			return false;
 	return true;
 }
 
-static bool assume_any(struct facts *facts, const struct node *n, bool truth)
+static bool assume_any(struct facts *facts, const struct node *node, bool truth)
 {
 	struct choice c;
 	c.possible = 0;
 	facts_copy(&c.before, facts);
-	for (const struct node *child = n->first; child; child = child->next) {
+	for (const struct node *child = node->first; child; child = child->next) {
 		struct facts trial;
 		facts_copy(&trial, &c.before);
 		bool possible = assume(&trial, child, truth);
@@ -328,14 +329,15 @@ static bool assume_any(struct facts *facts, const struct node *n, bool truth)
 	return chosen(&c, facts);
 }
 
-static bool assume_chain(struct facts *facts, const struct node *n, bool truth)
+static bool assume_chain(struct facts *facts, const struct node *node, bool truth)
 {
-	if (!truth && n->count == 2)
-		return assume_pair(facts, n->first, negated[n->first->next->op], n->first->next);
+	if (!truth && node->count == 2)
+		return assume_pair(
+			facts, node->first, negated[node->first->next->op], node->first->next);
 	struct choice c;
 	c.possible = 0;
 	facts_copy(&c.before, facts);
-	for (const struct node *a = n->first; a->next; a = a->next) {
+	for (const struct node *a = node->first; a->next; a = a->next) {
 		const struct node *b = a->next;
 		if (truth && !assume_pair(facts, a, b->op, b))
 			return false;
@@ -350,15 +352,16 @@ static bool assume_chain(struct facts *facts, const struct node *n, bool truth)
 }
 
 /* A value that stands as a condition: zero and empty are false. */
-static bool assume_value(struct facts *facts, const struct node *n, bool truth)
+static bool assume_value(struct facts *facts, const struct node *node, bool truth)
 {
 	static const struct value zero = {.kind = VALUE_INT},
 				  empty = {.kind = VALUE_STR, .text = ""};
-	if (n->kind == NODE_REF && (n->type.kind == TYPE_LIST || n->type.kind == TYPE_RECORD)) {
-		struct fact *length = fact_of(facts, FACT_LENGTH, n->ref);
+	if (node->kind == NODE_REF &&
+		(node->type.kind == TYPE_LIST || node->type.kind == TYPE_RECORD)) {
+		struct fact *length = fact_of(facts, FACT_LENGTH, node->ref);
 		return !length || assume_number(length, truth ? OP_NE : OP_EQ, &zero);
 	}
-	struct fact *f = fact_of_node(facts, n);
+	struct fact *f = fact_of_node(facts, node);
 	if (!f)
 		return true;
 	if (f->kind == FACT_BOOL)
@@ -372,22 +375,23 @@ void facts_copy(struct facts *to, const struct facts *from)
 	memcpy(to->items, from->items, from->count * sizeof(struct fact));
 }
 
-bool assume(struct facts *facts, const struct node *n, bool truth)
+bool assume(struct facts *facts, const struct node *node, bool truth)
 {
 	struct value constant;
-	switch (n->kind) {
-	case NODE_AND: return truth ? assume_all(facts, n, true) : assume_any(facts, n, false);
-	case NODE_OR: return truth ? assume_any(facts, n, true) : assume_all(facts, n, false);
-	case NODE_NOT: return assume(facts, n->first, !truth);
-	case NODE_COMPARE: return assume_chain(facts, n, truth);
-	case NODE_HAS: return truth_possible(fact_of(facts, FACT_PRESENT, n->ref), truth);
+	switch (node->kind) {
+	case NODE_AND:
+		return truth ? assume_all(facts, node, true) : assume_any(facts, node, false);
+	case NODE_OR: return truth ? assume_any(facts, node, true) : assume_all(facts, node, false);
+	case NODE_NOT: return assume(facts, node->first, !truth);
+	case NODE_COMPARE: return assume_chain(facts, node, truth);
+	case NODE_HAS: return truth_possible(fact_of(facts, FACT_PRESENT, node->ref), truth);
 	case NODE_LITERAL:
 	case NODE_LIST:
-		return node_eval(n, NULL, &constant, NULL) || value_truth(&constant) == truth;
+		return node_eval(node, NULL, &constant, NULL) || value_truth(&constant) == truth;
 	case NODE_NEGATE:
-	case NODE_PLUS: return assume(facts, n->first, truth);
+	case NODE_PLUS: return assume(facts, node->first, truth);
 	case NODE_LEN:
 	case NODE_REF: break;
 	}
-	return assume_value(facts, n, truth);
+	return assume_value(facts, node, truth);
 }

@@ -12,12 +12,12 @@ struct clauses {
 	bool told;           /* and that was said */
 };
 
-static struct site clause_site(const struct clauses *c, size_t i)
+static struct site clause_site(const struct clauses *clauses, size_t i)
 {
-	return (struct site){.findings = c->findings,
-		.doc = c->m->doc,
-		.node = c->s->branch.clauses[i].node,
-		.state = c->s->name};
+	return (struct site){.findings = clauses->findings,
+		.doc = clauses->m->doc,
+		.node = clauses->s->branch.clauses[i].node,
+		.state = clauses->s->name};
 }
 
 /* Whether the condition can be `truth` after `before`; NULL: by itself. */
@@ -46,57 +46,58 @@ static bool same_node(const struct node *a, const struct node *b)
 	return true;
 }
 
-static const struct node *root_of(const struct clauses *c, size_t i)
+static const struct node *root_of(const struct clauses *clauses, size_t i)
 {
-	return c->s->branch.clauses[i].condition->root;
+	return clauses->s->branch.clauses[i].condition->root;
 }
 
 /* Whether clause `earlier` alone takes every case of clause `i`. */
-static bool takes_all(const struct clauses *c, size_t earlier, size_t i)
+static bool takes_all(const struct clauses *clauses, size_t earlier, size_t i)
 {
 	struct facts facts;
 	facts.count = 0;
-	if (same_node(root_of(c, earlier), root_of(c, i)))
+	if (same_node(root_of(clauses, earlier), root_of(clauses, i)))
 		return true;
-	return assume(&facts, root_of(c, earlier), false) && !assume(&facts, root_of(c, i), true);
+	return assume(&facts, root_of(clauses, earlier), false) &&
+	       !assume(&facts, root_of(clauses, i), true);
 }
 
 /* Enough to find the culprit in any branch a person writes, and linear in a generated one. */
 enum { CULPRITS_MAX = 64 };
 
-static size_t find_culprit(const struct clauses *c, size_t i)
+static size_t find_culprit(const struct clauses *clauses, size_t i)
 {
 	size_t earlier = i > CULPRITS_MAX ? i - CULPRITS_MAX : 0;
-	while (earlier < i && !takes_all(c, earlier, i))
+	while (earlier < i && !takes_all(clauses, earlier, i))
 		earlier++;
 	return earlier;
 }
 
-static void report_shadowed(struct clauses *c, size_t i, size_t culprit)
+static void report_shadowed(struct clauses *clauses, size_t i, size_t culprit)
 {
-	struct site site = clause_site(c, i);
+	struct site site = clause_site(clauses, i);
 	struct finding *f;
 	if (culprit < i)
 		f = site_report(&site, RULE_SHADOWED_CLAUSE,
 			"this clause never fires: `%s` before it takes every such case",
-			c->s->branch.clauses[culprit].text);
+			clauses->s->branch.clauses[culprit].text);
 	else
 		f = site_report(&site, RULE_SHADOWED_CLAUSE,
 			"this clause never fires: those before it take every such case");
 	site_help(&site, f, "remove it, or put the narrower condition first");
 }
 
-static const struct field *choice_of(const struct node *n)
+static const struct field *choice_of(const struct node *node)
 {
-	const struct ref *r = n->kind == NODE_REF ? n->ref : NULL;
+	const struct ref *r = node->kind == NODE_REF ? node->ref : NULL;
 	const struct field *field = r && r->field_count ? r->fields[r->field_count - 1] : NULL;
 	return field && field->values ? field : NULL;
 }
 
-static bool is_choice(const struct field *field, const struct value *v)
+static bool is_choice(const struct field *field, const struct value *value)
 {
 	for (size_t i = 0; i < field->value_count; i++)
-		if (!strcmp(field->values[i], v->text))
+		if (!strcmp(field->values[i], value->text))
 			return true;
 	return false;
 }
@@ -114,12 +115,12 @@ static bool is_misspelt(const struct node *a, const struct node *b)
 	       !is_choice(field, &b->value);
 }
 
-/* The first below `n`, on either side of `==` or `!=`, or in a list. */
-static struct misspelt misspelt_choice(const struct node *n)
+/* The first below `node`, on either side of `==` or `!=`, or in a list. */
+static struct misspelt misspelt_choice(const struct node *node)
 {
 	struct misspelt found = {NULL, NULL};
-	for (const struct node *a = n->first; a && !found.ref; a = a->next) {
-		const struct node *b = n->kind == NODE_COMPARE ? a->next : NULL;
+	for (const struct node *a = node->first; a && !found.ref; a = a->next) {
+		const struct node *b = node->kind == NODE_COMPARE ? a->next : NULL;
 		const struct node *item = b && b->kind == NODE_LIST ? b->first : NULL;
 		while (item && !is_misspelt(a, item))
 			item = item->next;
@@ -133,22 +134,22 @@ static struct misspelt misspelt_choice(const struct node *n)
 	return found;
 }
 
-static void help_choice(const struct site *site, struct finding *f, const struct ref *ref)
+static void help_choice(const struct site *site, struct finding *finding, const struct ref *ref)
 {
 	const struct field *field = ref->fields[ref->field_count - 1];
 	AUTO_BUF all = BUF_INIT(400);
 	for (size_t i = 0; i < field->value_count; i++)
 		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
-	site_help(site, f, "%s is one of %s", ref->path, all.data);
+	site_help(site, finding, "%s is one of %s", ref->path, all.data);
 }
 
-static void report_constant(struct clauses *c, size_t i, bool holds)
+static void report_constant(struct clauses *clauses, size_t i, bool holds)
 {
-	struct site site = clause_site(c, i);
+	struct site site = clause_site(clauses, i);
 	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
 		holds ? "this condition always holds, so no clause behind it ever fires"
 		      : "this condition can never hold, given the types and enums");
-	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(c, i)).ref;
+	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(clauses, i)).ref;
 	if (choice)
 		help_choice(&site, f, choice);
 	else
@@ -157,10 +158,10 @@ static void report_constant(struct clauses *c, size_t i, bool holds)
 
 /* Reports a text that no value can be, beside a condition that can hold: `a == "x" or a == "no"`.
  */
-static void report_misspelt(struct clauses *c, size_t i)
+static void report_misspelt(struct clauses *clauses, size_t i)
 {
-	struct site site = clause_site(c, i);
-	struct misspelt found = misspelt_choice(root_of(c, i));
+	struct site site = clause_site(clauses, i);
+	struct misspelt found = misspelt_choice(root_of(clauses, i));
 	if (found.ref)
 		help_choice(&site,
 			site_report_at(&site, RULE_CONSTANT_BRANCH, found.text->at, found.text->len,
@@ -168,49 +169,49 @@ static void report_misspelt(struct clauses *c, size_t i)
 			found.ref);
 }
 
-static void check_clause(struct clauses *c, size_t i)
+static void check_clause(struct clauses *clauses, size_t i)
 {
-	const struct node *root = root_of(c, i);
+	const struct node *root = root_of(clauses, i);
 	if (!possible(NULL, root, true)) {
-		report_constant(c, i, false);
+		report_constant(clauses, i, false);
 		return;
 	}
-	size_t culprit = find_culprit(c, i);
-	if (culprit < i || !possible(&c->before, root, true)) {
-		report_shadowed(c, i, culprit);
+	size_t culprit = find_culprit(clauses, i);
+	if (culprit < i || !possible(&clauses->before, root, true)) {
+		report_shadowed(clauses, i, culprit);
 		return;
 	}
 	if (!possible(NULL, root, false)) {
-		report_constant(c, i, true);
-		c->exhausted = c->told = true;
+		report_constant(clauses, i, true);
+		clauses->exhausted = clauses->told = true;
 		return;
 	}
-	report_misspelt(c, i);
-	c->exhausted = !assume(&c->before, root, false);
+	report_misspelt(clauses, i);
+	clauses->exhausted = !assume(&clauses->before, root, false);
 }
 
 /* Nothing behind an exhausted clause is looked at: one mistake, one warning. */
-static void check_branch(struct clauses *c)
+static void check_branch(struct clauses *clauses)
 {
-	for (size_t i = 0; i < c->s->branch.clause_count; i++) {
-		if (!c->s->branch.clauses[i].condition)
+	for (size_t i = 0; i < clauses->s->branch.clause_count; i++) {
+		if (!clauses->s->branch.clauses[i].condition)
 			return;
-		if (!c->exhausted) {
-			check_clause(c, i);
-		} else if (!c->told) {
-			report_shadowed(c, i, i);
-			c->told = true;
+		if (!clauses->exhausted) {
+			check_clause(clauses, i);
+		} else if (!clauses->told) {
+			report_shadowed(clauses, i, i);
+			clauses->told = true;
 		}
 	}
 }
 
-void analyse_clauses(const struct machine *m, struct findings *findings)
+void analyse_clauses(const struct machine *machine, struct findings *findings)
 {
-	for (size_t i = 0; i < m->state_count; i++) {
+	for (size_t i = 0; i < machine->state_count; i++) {
 		struct clauses c;
-		c.m = m;
+		c.m = machine;
 		c.findings = findings;
-		c.s = &m->states[i];
+		c.s = &machine->states[i];
 		c.before.count = 0;
 		c.exhausted = c.told = false;
 		if (c.s->kind == KIND_BRANCH)

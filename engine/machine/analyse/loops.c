@@ -21,14 +21,14 @@ struct loops {
 	uint32_t stamp;
 };
 
-static bool busy(const struct state *s)
+static bool busy(const struct state *state)
 {
-	return s->kind == KIND_TOOL || s->kind == KIND_BRANCH;
+	return state->kind == KIND_TOOL || state->kind == KIND_BRANCH;
 }
 
-static bool captures(const struct state *s, size_t edge)
+static bool captures(const struct state *state, size_t edge)
 {
-	return s->kind == KIND_TOOL && edge == OUTCOME_OK && s->capture.present;
+	return state->kind == KIND_TOOL && edge == OUTCOME_OK && state->capture.present;
 }
 
 static void stamp_read(void *ctx, const struct ref *ref, const char *source)
@@ -40,78 +40,79 @@ static void stamp_read(void *ctx, const struct ref *ref, const char *source)
 }
 
 /* Whether taking the edge writes a variable that the stamped branches read. */
-static bool writes_stamped(const struct loops *l, const struct state *s, size_t edge)
+static bool writes_stamped(const struct loops *loops, const struct state *state, size_t edge)
 {
-	if (!captures(s, edge))
+	if (!captures(state, edge))
 		return false;
-	const struct variable *whole = s->capture.whole;
-	bool hit = whole && l->read_by[whole - l->m->variables] == l->stamp;
-	for (size_t i = 0; i < s->capture.set_count; i++)
-		hit |= l->read_by[s->capture.set[i].target - l->m->variables] == l->stamp;
+	const struct variable *whole = state->capture.whole;
+	bool hit = whole && loops->read_by[whole - loops->m->variables] == loops->stamp;
+	for (size_t i = 0; i < state->capture.set_count; i++)
+		hit |= loops->read_by[state->capture.set[i].target - loops->m->variables] ==
+		       loops->stamp;
 	return hit;
 }
 
-static void close_group(struct loops *l, uint32_t root, uint32_t *depth)
+static void close_group(struct loops *loops, uint32_t root, uint32_t *depth)
 {
 	uint32_t member;
-	l->groups++;
+	loops->groups++;
 	do {
-		member = l->stack[--*depth];
-		l->group[member] = l->groups;
+		member = loops->stack[--*depth];
+		loops->group[member] = loops->groups;
 	} while (member != root);
 }
 
 /* The next state below `at` that was not yet visited; those that were lower what is known of it. */
-static const struct state *next_below(struct loops *l, uint32_t at)
+static const struct state *next_below(struct loops *loops, uint32_t at)
 {
-	const struct state *s = &l->m->states[at];
-	while (l->next_edge[at] < state_edge_count(s)) {
-		const struct state *to = state_edge(s, l->next_edge[at]++);
-		if (!to || !busy(to) || l->group[to->index])
+	const struct state *s = &loops->m->states[at];
+	while (loops->next_edge[at] < state_edge_count(s)) {
+		const struct state *to = state_edge(s, loops->next_edge[at]++);
+		if (!to || !busy(to) || loops->group[to->index])
 			continue;
-		if (!l->order[to->index])
+		if (!loops->order[to->index])
 			return to;
-		if (l->order[to->index] < l->low[at])
-			l->low[at] = l->order[to->index];
+		if (loops->order[to->index] < loops->low[at])
+			loops->low[at] = loops->order[to->index];
 	}
 	return NULL;
 }
 
 /* Tarjan's algorithm without recursion: a machine may be one cycle of 100,000 states. */
-static void find_groups(struct loops *l, uint32_t start)
+static void find_groups(struct loops *loops, uint32_t start)
 {
 	uint32_t depth = 0, length = 0;
-	l->path[length++] = start;
+	loops->path[length++] = start;
 	while (length) {
-		uint32_t at = l->path[length - 1];
-		if (!l->order[at]) {
-			l->order[at] = l->low[at] = ++l->visited;
-			l->stack[depth++] = at;
+		uint32_t at = loops->path[length - 1];
+		if (!loops->order[at]) {
+			loops->order[at] = loops->low[at] = ++loops->visited;
+			loops->stack[depth++] = at;
 		}
-		const struct state *below = next_below(l, at);
+		const struct state *below = next_below(loops, at);
 		if (below) {
-			l->path[length++] = (uint32_t)below->index;
+			loops->path[length++] = (uint32_t)below->index;
 			continue;
 		}
-		if (l->low[at] == l->order[at])
-			close_group(l, at, &depth);
+		if (loops->low[at] == loops->order[at])
+			close_group(loops, at, &depth);
 		length--;
-		if (length && l->low[at] < l->low[l->path[length - 1]])
-			l->low[l->path[length - 1]] = l->low[at];
+		if (length && loops->low[at] < loops->low[loops->path[length - 1]])
+			loops->low[loops->path[length - 1]] = loops->low[at];
 	}
 }
 
 /* The edges from one state to the next that change nothing: "nonzero, timeout", "else". */
-static void add_edges(
-	const struct loops *l, const struct state *s, const struct state *next, struct buf *out)
+static void add_edges(const struct loops *loops, const struct state *state,
+	const struct state *next, struct buf *out)
 {
 	enum { CLAUSE_BYTES = 40 };
 	size_t begun = out->len;
-	for (size_t i = 0; i < state_edge_count(s); i++) {
-		if (state_edge(s, i) != next || writes_stamped(l, s, i))
+	for (size_t i = 0; i < state_edge_count(state); i++) {
+		if (state_edge(state, i) != next || writes_stamped(loops, state, i))
 			continue;
-		const char *label = s->kind == KIND_BRANCH ? s->branch.clauses[i].text
-							   : outcome_name((enum outcome)i);
+		const char *label = state->kind == KIND_BRANCH ? state->branch.clauses[i].text
+							       : outcome_name((enum outcome)i);
 		size_t len = strlen(label);
 		buf_addf(out, "%s%.*s%s", out->len > begun ? ", " : "",
 			(int)(len > CLAUSE_BYTES ? utf8_prefix(label, CLAUSE_BYTES) : len), label,
@@ -119,24 +120,26 @@ static void add_edges(
 	}
 }
 
-static void report(struct loops *l, const uint32_t *cycle, uint32_t length)
+static void report(struct loops *loops, const uint32_t *cycle, uint32_t length)
 {
 	uint32_t first = 0;
 	bool branches = false;
 	AUTO_BUF path = BUF_INIT(2048);
 	for (uint32_t i = 0; i < length; i++) {
 		first = cycle[i] < cycle[first] ? i : first;
-		branches |= l->m->states[cycle[i]].kind == KIND_BRANCH;
+		branches |= loops->m->states[cycle[i]].kind == KIND_BRANCH;
 	}
 	for (uint32_t i = 0; i < length && i < SHOWN_STATES; i++) {
-		const struct state *at = &l->m->states[cycle[(first + i) % length]];
+		const struct state *at = &loops->m->states[cycle[(first + i) % length]];
 		buf_addf(&path, "%s (", at->name);
-		add_edges(l, at, &l->m->states[cycle[(first + i + 1) % length]], &path);
+		add_edges(loops, at, &loops->m->states[cycle[(first + i + 1) % length]], &path);
 		buf_adds(&path, ") -> ");
 	}
-	const struct state *s = &l->m->states[cycle[first]];
-	struct site site = {
-		.findings = l->findings, .doc = l->m->doc, .node = s->key, .state = s->name};
+	const struct state *s = &loops->m->states[cycle[first]];
+	struct site site = {.findings = loops->findings,
+		.doc = loops->m->doc,
+		.node = s->key,
+		.state = s->name};
 	struct finding *f = site_report(&site, RULE_HOT_LOOP, "the cycle %s%s%s never waits%s",
 		path.data, length > SHOWN_STATES ? "... -> " : "", s->name,
 		branches ? " and changes nothing that its branches read" : "");
@@ -152,27 +155,27 @@ struct group {
 };
 
 /* Depth first from `start`, whose states have the place on the path as their order. */
-static bool cycle_from(struct loops *l, const struct group *g, uint32_t start)
+static bool cycle_from(struct loops *loops, const struct group *group, uint32_t start)
 {
 	uint32_t length = 1;
-	l->path[0] = start;
+	loops->path[0] = start;
 	while (length) {
-		uint32_t at = l->path[length - 1], edge = l->next_edge[at]++;
-		const struct state *s = &l->m->states[at];
-		l->order[at] = length;
+		uint32_t at = loops->path[length - 1], edge = loops->next_edge[at]++;
+		const struct state *s = &loops->m->states[at];
+		loops->order[at] = length;
 		if (edge == state_edge_count(s)) {
-			l->order[at] = UINT32_MAX;
+			loops->order[at] = UINT32_MAX;
 			length--;
 			continue;
 		}
 		const struct state *to = state_edge(s, edge);
-		if (!to || l->group[to->index] != g->id || writes_stamped(l, s, edge))
+		if (!to || loops->group[to->index] != group->id || writes_stamped(loops, s, edge))
 			continue;
-		uint32_t seen = l->order[to->index];
+		uint32_t seen = loops->order[to->index];
 		if (!seen) {
-			l->path[length++] = (uint32_t)to->index;
+			loops->path[length++] = (uint32_t)to->index;
 		} else if (seen != UINT32_MAX) {
-			report(l, l->path + seen - 1, length - seen + 1);
+			report(loops, loops->path + seen - 1, length - seen + 1);
 			return true;
 		}
 	}
@@ -181,57 +184,59 @@ static bool cycle_from(struct loops *l, const struct group *g, uint32_t start)
 
 /* A cycle that avoids every write to what any branch of the group reads is hot for sure. A walk
  * that leaves states behind for good meets itself again on the path. */
-static bool quick_cycle(struct loops *l, const struct group *g)
+static bool quick_cycle(struct loops *loops, const struct group *group)
 {
-	l->stamp++;
-	for (uint32_t i = 0; i < g->count; i++) {
-		state_condition_refs(&l->m->states[g->members[i]], stamp_read, l);
-		l->next_edge[g->members[i]] = 0;
-		l->order[g->members[i]] = 0;
+	loops->stamp++;
+	for (uint32_t i = 0; i < group->count; i++) {
+		state_condition_refs(&loops->m->states[group->members[i]], stamp_read, loops);
+		loops->next_edge[group->members[i]] = 0;
+		loops->order[group->members[i]] = 0;
 	}
-	for (uint32_t i = 0; i < g->count; i++)
-		if (!l->order[g->members[i]] && cycle_from(l, g, g->members[i]))
+	for (uint32_t i = 0; i < group->count; i++)
+		if (!loops->order[group->members[i]] && cycle_from(loops, group, group->members[i]))
 			return true;
 	return false;
 }
 
 /* Whether no edge of the cycle writes what its own branches read. edges[i] leads on from cycle[i].
  */
-static bool is_hot(struct loops *l, const uint32_t *cycle, const uint32_t *edges, uint32_t length)
+static bool is_hot(
+	struct loops *loops, const uint32_t *cycle, const uint32_t *edges, uint32_t length)
 {
-	l->stamp++;
+	loops->stamp++;
 	for (uint32_t i = 0; i < length; i++)
-		state_condition_refs(&l->m->states[cycle[i]], stamp_read, l);
+		state_condition_refs(&loops->m->states[cycle[i]], stamp_read, loops);
 	for (uint32_t i = 0; i < length; i++)
-		if (writes_stamped(l, &l->m->states[cycle[i]], edges[i]))
+		if (writes_stamped(loops, &loops->m->states[cycle[i]], edges[i]))
 			return false;
 	return true;
 }
 
 /* Every cycle through `start` and later members, within the steps that are left. */
-static bool search_from(struct loops *l, const struct group *g, uint32_t start, uint32_t *steps)
+static bool search_from(
+	struct loops *loops, const struct group *group, uint32_t start, uint32_t *steps)
 {
 	uint32_t cycle[SEARCHED_STATES], edges[SEARCHED_STATES], length = 1;
 	cycle[0] = start;
 	edges[0] = 0;
-	l->on_path[start] = true;
+	loops->on_path[start] = true;
 	bool found = false;
 	while (length && !found && *steps) {
-		const struct state *s = &l->m->states[cycle[length - 1]];
+		const struct state *s = &loops->m->states[cycle[length - 1]];
 		uint32_t edge = edges[length - 1];
 		--*steps;
 		if (edge == state_edge_count(s)) {
-			l->on_path[cycle[--length]] = false;
+			loops->on_path[cycle[--length]] = false;
 			if (length)
 				edges[length - 1]++;
 			continue;
 		}
 		const struct state *to = state_edge(s, edge);
-		bool inside = to && l->group[to->index] == g->id && to->index >= start;
+		bool inside = to && loops->group[to->index] == group->id && to->index >= start;
 		if (inside && to->index == start)
-			found = is_hot(l, cycle, edges, length);
-		if (inside && !l->on_path[to->index]) {
-			l->on_path[to->index] = true;
+			found = is_hot(loops, cycle, edges, length);
+		if (inside && !loops->on_path[to->index]) {
+			loops->on_path[to->index] = true;
 			cycle[length] = (uint32_t)to->index;
 			edges[length++] = 0;
 		} else {
@@ -239,46 +244,46 @@ static bool search_from(struct loops *l, const struct group *g, uint32_t start, 
 		}
 	}
 	for (uint32_t i = 0; i < length; i++)
-		l->on_path[cycle[i]] = false;
+		loops->on_path[cycle[i]] = false;
 	if (found)
-		report(l, cycle, length);
+		report(loops, cycle, length);
 	return found;
 }
 
-static void check_group(struct loops *l, const struct group *g)
+static void check_group(struct loops *loops, const struct group *group)
 {
-	if (quick_cycle(l, g) || g->count > SEARCHED_STATES)
+	if (quick_cycle(loops, group) || group->count > SEARCHED_STATES)
 		return;
 	uint32_t steps = SEARCH_STEPS;
-	for (uint32_t i = 0; i < g->count; i++)
-		if (search_from(l, g, g->members[i], &steps))
+	for (uint32_t i = 0; i < group->count; i++)
+		if (search_from(loops, group, group->members[i], &steps))
 			return;
 }
 
 /* Sorts the states by group, keeping source order, and looks at each group once. */
-static void check_groups(struct loops *l)
+static void check_groups(struct loops *loops)
 {
-	size_t n = l->m->state_count;
-	uint32_t *start = arena_array(&l->arena, l->groups + 2u, sizeof(uint32_t));
-	uint32_t *members = arena_array(&l->arena, n, sizeof(uint32_t));
+	size_t n = loops->m->state_count;
+	uint32_t *start = arena_array(&loops->arena, loops->groups + 2u, sizeof(uint32_t));
+	uint32_t *members = arena_array(&loops->arena, n, sizeof(uint32_t));
 	for (size_t i = 0; i < n; i++)
-		if (l->group[i])
-			start[l->group[i] + 1]++;
-	for (uint32_t g = 1; g <= l->groups + 1; g++)
+		if (loops->group[i])
+			start[loops->group[i] + 1]++;
+	for (uint32_t g = 1; g <= loops->groups + 1; g++)
 		start[g] += start[g - 1];
 	for (size_t i = 0; i < n; i++)
-		if (l->group[i])
-			members[start[l->group[i]]++] = (uint32_t)i;
-	for (uint32_t g = 1; g <= l->groups; g++) {
+		if (loops->group[i])
+			members[start[loops->group[i]]++] = (uint32_t)i;
+	for (uint32_t g = 1; g <= loops->groups; g++) {
 		uint32_t from = start[g - 1];
-		check_group(l, &(struct group){members + from, start[g] - from, g});
+		check_group(loops, &(struct group){members + from, start[g] - from, g});
 	}
 }
 
-void analyse_loops(const struct machine *m, struct findings *findings)
+void analyse_loops(const struct machine *machine, struct findings *findings)
 {
-	struct loops l = {.m = m, .findings = findings};
-	size_t n = m->state_count;
+	struct loops l = {.m = machine, .findings = findings};
+	size_t n = machine->state_count;
 	arena_init(&l.arena);
 	l.order = arena_array(&l.arena, n, sizeof(uint32_t));
 	l.low = arena_array(&l.arena, n, sizeof(uint32_t));
@@ -287,9 +292,9 @@ void analyse_loops(const struct machine *m, struct findings *findings)
 	l.stack = arena_array(&l.arena, n, sizeof(uint32_t));
 	l.path = arena_array(&l.arena, n, sizeof(uint32_t));
 	l.on_path = arena_array(&l.arena, n, sizeof(bool));
-	l.read_by = arena_array(&l.arena, m->variable_count, sizeof(uint32_t));
+	l.read_by = arena_array(&l.arena, machine->variable_count, sizeof(uint32_t));
 	for (size_t i = 0; i < n; i++)
-		if (busy(&m->states[i]) && !l.order[i])
+		if (busy(&machine->states[i]) && !l.order[i])
 			find_groups(&l, (uint32_t)i);
 	check_groups(&l);
 	arena_done(&l.arena);

@@ -6,79 +6,80 @@
 
 enum { PASSES_MAX = 64 };
 
-static uint32_t add_slot(struct slots *s, struct slot slot)
+static uint32_t add_slot(struct slots *slots, struct slot slot)
 {
-	s->items = own_room(s->items, s->count, &s->room, sizeof(*s->items));
-	s->items[s->count] = slot;
-	return s->count++;
+	slots->items = own_room(slots->items, slots->count, &slots->room, sizeof(*slots->items));
+	slots->items[slots->count] = slot;
+	return slots->count++;
 }
 
 /* `{}` where the schema wants more stands for "nothing yet". */
-static bool placeholder(const struct variable *v)
+static bool placeholder(const struct variable *variable)
 {
 	bool wants = false;
-	for (size_t i = 0; i < v->type.record->field_count; i++)
-		wants |= !v->type.record->fields[i].optional;
-	return wants && json_object_size(v->initial) == 0;
+	for (size_t i = 0; i < variable->type.record->field_count; i++)
+		wants |= !variable->type.record->fields[i].optional;
+	return wants && json_object_size(variable->initial) == 0;
 }
 
-static uint32_t root_slot(struct slots *s, const struct variable *v)
+static uint32_t root_slot(struct slots *slots, const struct variable *variable)
 {
-	uint32_t *root = &s->root[v - s->m->variables];
+	uint32_t *root = &slots->root[variable - slots->m->variables];
 	if (!*root)
-		*root = add_slot(s,
-			(struct slot){.variable = v, .required = true, .initial = !placeholder(v)});
+		*root = add_slot(slots, (struct slot){.variable = variable,
+						.required = true,
+						.initial = !placeholder(variable)});
 	return *root;
 }
 
 /* Where the child for `field` hangs, or would. The tree branches on the bits of the field's number,
  * lowest first: a record's fields stand side by side, so that it is never deeper than their count
  * has bits. */
-static uint32_t *child_link(const struct slots *s, uint32_t parent, const struct field *field)
+static uint32_t *child_link(const struct slots *slots, uint32_t parent, const struct field *field)
 {
 	uintptr_t number = (uintptr_t)field / sizeof(*field);
-	uint32_t *link = &s->items[parent].child;
-	for (; *link && s->items[*link].field != field; number >>= 1)
-		link = &s->items[*link].below[number & 1];
+	uint32_t *link = &slots->items[parent].child;
+	for (; *link && slots->items[*link].field != field; number >>= 1)
+		link = &slots->items[*link].below[number & 1];
 	return link;
 }
 
-static uint32_t find_child(const struct slots *s, uint32_t parent, const struct field *field)
+static uint32_t find_child(const struct slots *slots, uint32_t parent, const struct field *field)
 {
-	return *child_link(s, parent, field);
+	return *child_link(slots, parent, field);
 }
 
-static const json_t *initial_value(const struct slots *s, uint32_t slot)
+static const json_t *initial_value(const struct slots *slots, uint32_t slot)
 {
-	const struct slot *at = &s->items[slot];
+	const struct slot *at = &slots->items[slot];
 	if (!at->field)
 		return at->variable->initial;
-	return json_object_get(initial_value(s, at->parent), at->field->name);
+	return json_object_get(initial_value(slots, at->parent), at->field->name);
 }
 
-static uint32_t child_slot(struct slots *s, uint32_t parent, const struct field *field)
+static uint32_t child_slot(struct slots *slots, uint32_t parent, const struct field *field)
 {
-	uint32_t child = find_child(s, parent, field);
+	uint32_t child = find_child(slots, parent, field);
 	if (child)
 		return child;
-	struct slot slot = {.variable = s->items[parent].variable,
+	struct slot slot = {.variable = slots->items[parent].variable,
 		.field = field,
 		.parent = parent,
-		.required = s->items[parent].required && !field->optional};
-	child = add_slot(s, slot);
-	*child_link(s, parent, field) = child;
-	uint32_t first = s->items[parent].child;
+		.required = slots->items[parent].required && !field->optional};
+	child = add_slot(slots, slot);
+	*child_link(slots, parent, field) = child;
+	uint32_t first = slots->items[parent].child;
 	if (child != first) {
-		s->items[child].next = s->items[first].next;
-		s->items[first].next = child;
+		slots->items[child].next = slots->items[first].next;
+		slots->items[first].next = child;
 	}
-	s->items[child].initial = initial_value(s, child) != NULL;
+	slots->items[child].initial = initial_value(slots, child) != NULL;
 	/* A parameter given at start may leave out what a capture may not. Where the declared value
 	 * is `{}`, all that is there has been captured. */
-	const json_t *around = initial_value(s, parent);
-	bool nothing = s->items[parent].field ? !around : json_object_size(around) == 0;
-	s->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
-				  (s->items[child].initial || nothing);
+	const json_t *around = initial_value(slots, parent);
+	bool nothing = slots->items[parent].field ? !around : json_object_size(around) == 0;
+	slots->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
+				      (slots->items[child].initial || nothing);
 	return child;
 }
 
@@ -122,34 +123,34 @@ static void drop_timing(void *ctx, const struct ref *ref, const char *source)
 		s->root[ref->root - s->m->variables] = 0;
 }
 
-static void follow_timings(struct slots *s)
+static void follow_timings(struct slots *slots)
 {
-	for (size_t i = 0; i < s->m->state_count; i++)
-		if (s->m->states[i].kind == KIND_WAIT)
-			state_timing_refs(&s->m->states[i], follow_timing, s);
-	for (size_t i = 0; i < s->m->state_count; i++)
-		state_condition_refs(&s->m->states[i], drop_timing, s);
+	for (size_t i = 0; i < slots->m->state_count; i++)
+		if (slots->m->states[i].kind == KIND_WAIT)
+			state_timing_refs(&slots->m->states[i], follow_timing, slots);
+	for (size_t i = 0; i < slots->m->state_count; i++)
+		state_condition_refs(&slots->m->states[i], drop_timing, slots);
 }
 
 /* Makes sure that whatever is followed below `to` is followed below `from` too. */
-static bool follow_copy(struct slots *s, uint32_t to, uint32_t from)
+static bool follow_copy(struct slots *slots, uint32_t to, uint32_t from)
 {
-	uint32_t before = s->count;
-	for (uint32_t child = s->items[to].child; child; child = s->items[child].next)
-		follow_copy(s, child, child_slot(s, from, s->items[child].field));
-	return s->count > before;
+	uint32_t before = slots->count;
+	for (uint32_t child = slots->items[to].child; child; child = slots->items[child].next)
+		follow_copy(slots, child, child_slot(slots, from, slots->items[child].field));
+	return slots->count > before;
 }
 
-static bool copy_of_state(struct slots *s, const struct state *state,
-	bool (*each)(struct slots *s, uint32_t to, uint32_t from))
+static bool copy_of_state(struct slots *slots, const struct state *state,
+	bool (*each)(struct slots *slots, uint32_t to, uint32_t from))
 {
 	bool any = false;
 	const struct capture *c = &state->capture;
 	for (size_t a = 0; a < c->set_count; a++) {
 		const struct ref *ref = template_lone(c->set[a].value);
-		uint32_t to = s->root[c->set[a].target - s->m->variables];
-		if (to && ref && s->of_ref[ref->id])
-			any |= each(s, to, s->of_ref[ref->id]);
+		uint32_t to = slots->root[c->set[a].target - slots->m->variables];
+		if (to && ref && slots->of_ref[ref->id])
+			any |= each(slots, to, slots->of_ref[ref->id]);
 	}
 	return any;
 }
@@ -158,64 +159,65 @@ static bool copy_of_state(struct slots *s, const struct state *state,
  * changed something; forwards and backwards in turn, so that chains are short work either way.
  * False: it was still changing when patience ended. */
 static bool settle_copies(
-	struct slots *s, bool (*each)(struct slots *s, uint32_t to, uint32_t from))
+	struct slots *slots, bool (*each)(struct slots *slots, uint32_t to, uint32_t from))
 {
-	size_t n = s->m->state_count;
+	size_t n = slots->m->state_count;
 	bool changed = true;
 	for (int pass = 0; changed && pass < PASSES_MAX; pass++) {
 		changed = false;
 		for (size_t i = 0; i < n; i++)
-			changed |= copy_of_state(s, &s->m->states[pass % 2 ? n - 1 - i : i], each);
+			changed |= copy_of_state(
+				slots, &slots->m->states[pass % 2 ? n - 1 - i : i], each);
 	}
 	return !changed;
 }
 
 /* A copy keeps the promise only where the original does. Returns whether one was taken back. */
-static bool weaken_copy(struct slots *s, uint32_t to, uint32_t from)
+static bool weaken_copy(struct slots *slots, uint32_t to, uint32_t from)
 {
 	bool weakened = false;
-	for (uint32_t child = s->items[to].child; child; child = s->items[child].next) {
-		uint32_t other = find_child(s, from, s->items[child].field);
-		weakened |= s->items[child].implied && !s->items[other].implied;
-		s->items[child].implied &= s->items[other].implied;
-		weakened |= weaken_copy(s, child, other);
+	for (uint32_t child = slots->items[to].child; child; child = slots->items[child].next) {
+		uint32_t other = find_child(slots, from, slots->items[child].field);
+		weakened |= slots->items[child].implied && !slots->items[other].implied;
+		slots->items[child].implied &= slots->items[other].implied;
+		weakened |= weaken_copy(slots, child, other);
 	}
 	return weakened;
 }
 
-void slots_init(struct slots *s, const struct machine *m)
+void slots_init(struct slots *slots, const struct machine *machine)
 {
-	*s = (struct slots){.m = m};
-	s->root = calloc(m->variable_count + 1, sizeof(uint32_t));
-	s->of_ref = calloc(m->ref_count + 1u, sizeof(uint32_t));
-	if (!s->root || !s->of_ref)
+	*slots = (struct slots){.m = machine};
+	slots->root = calloc(machine->variable_count + 1, sizeof(uint32_t));
+	slots->of_ref = calloc(machine->ref_count + 1u, sizeof(uint32_t));
+	if (!slots->root || !slots->of_ref)
 		abort();
-	add_slot(s, (struct slot){0});
-	for (size_t i = 0; i < m->state_count; i++) {
-		state_entry_refs(&m->states[i], follow, s);
-		state_condition_refs(&m->states[i], follow, s);
-		state_capture_refs(&m->states[i], follow, s);
+	add_slot(slots, (struct slot){0});
+	for (size_t i = 0; i < machine->state_count; i++) {
+		state_entry_refs(&machine->states[i], follow, slots);
+		state_condition_refs(&machine->states[i], follow, slots);
+		state_capture_refs(&machine->states[i], follow, slots);
 	}
-	follow_timings(s);
+	follow_timings(slots);
 	/* What is not followed to the end counts as unset: a warning too many, never one too few.
 	 */
-	settle_copies(s, follow_copy);
-	if (!settle_copies(s, weaken_copy))
-		for (uint32_t i = 0; i < s->count; i++)
-			s->items[i].implied = false;
+	settle_copies(slots, follow_copy);
+	if (!settle_copies(slots, weaken_copy))
+		for (uint32_t i = 0; i < slots->count; i++)
+			slots->items[i].implied = false;
 }
 
-void slots_done(struct slots *s)
+void slots_done(struct slots *slots)
 {
-	free(s->items);
-	free(s->root);
-	free(s->of_ref);
+	free(slots->items);
+	free(slots->root);
+	free(slots->of_ref);
 }
 
-uint32_t slots_below(const struct slots *s, const struct ref *ref, uint32_t path)
+uint32_t slots_below(const struct slots *slots, const struct ref *ref, uint32_t path)
 {
-	if (!s->items[path].field)
-		return s->of_ref[ref->id];
-	uint32_t above = slots_below(s, ref, s->items[path].parent);
-	return above ? find_child(s, above, s->items[path].field) : 0;
+	if (!slots->items[path].field)
+		return slots->of_ref[ref->id];
+	uint32_t above = slots_below(slots, ref, slots->items[path].parent);
+	return above ? find_child(slots, above, slots->items[path].field) : 0;
 }

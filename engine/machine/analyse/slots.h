@@ -30,8 +30,8 @@ struct slots {
 	uint32_t *of_ref; /* by ref id: what it reads, 0: something that is always there */
 };
 
-void slots_init(struct slots *s, const struct machine *m);
-void slots_done(struct slots *s);
+void slots_init(struct slots *slots, const struct machine *machine);
+void slots_done(struct slots *slots);
 /* The slot of `path` (a slot of another variable) below what `ref` names; 0: not followed. */
-uint32_t slots_below(const struct slots *s, const struct ref *ref, uint32_t path);
+uint32_t slots_below(const struct slots *slots, const struct ref *ref, uint32_t path);
 #endif

@@ -28,13 +28,13 @@ struct spelt {
 	size_t name_len;
 };
 
-static const struct variable *variable_of(const struct machine *m, const struct spelt *p)
+static const struct variable *variable_of(const struct machine *machine, const struct spelt *spelt)
 {
 	char name[80];
-	const char *dot = memchr(p->name, '.', p->name_len);
-	size_t len = dot ? (size_t)(dot - p->name) : p->name_len;
-	snprintf(name, sizeof(name), "%.*s", len < sizeof(name) ? (int)len : 0, p->name);
-	return machine_variable(m, name);
+	const char *dot = memchr(spelt->name, '.', spelt->name_len);
+	size_t len = dot ? (size_t)(dot - spelt->name) : spelt->name_len;
+	snprintf(name, sizeof(name), "%.*s", len < sizeof(name) ? (int)len : 0, spelt->name);
+	return machine_variable(machine, name);
 }
 
 /* OPEN name CLOSE, with or without blanks inside. */
@@ -52,69 +52,73 @@ static bool take(const char *at, const char *open, const char *close, struct spe
 	return true;
 }
 
-static bool writes(const struct state *s, const struct variable *v)
+static bool writes(const struct state *state, const struct variable *variable)
 {
-	bool found = s->capture.whole == v;
-	for (size_t i = 0; i < s->capture.set_count; i++)
-		found |= s->capture.set[i].target == v;
+	bool found = state->capture.whole == variable;
+	for (size_t i = 0; i < state->capture.set_count; i++)
+		found |= state->capture.set[i].target == variable;
 	return found;
 }
 
 /* Whether the text knows the name otherwise: as a reference, by the end of a tag, in a script that
  * sets it. A `{name}` in prose is a slip all the same: nothing there fills it. */
-static bool is_known(const struct text *t, const struct variable *v)
+static bool is_known(const struct text *text, const struct variable *variable)
 {
-	size_t len = strlen(v->name);
-	for (const char *at = t->source; (at = strstr(at, v->name)); at += len) {
+	size_t len = strlen(variable->name);
+	for (const char *at = text->source; (at = strstr(at, variable->name)); at += len) {
 		const char *before = at;
-		while (before > t->source && before[-1] == ' ')
+		while (before > text->source && before[-1] == ' ')
 			before--;
-		char sign = before > t->source ? before[-1] : '\0';
-		bool referred = sign == '{' && before - 1 > t->source && before[-2] == '{';
-		if (referred || sign == '/' || (t->code && sign != '{' && sign != '$'))
+		char sign = before > text->source ? before[-1] : '\0';
+		bool referred = sign == '{' && before - 1 > text->source && before[-2] == '{';
+		if (referred || sign == '/' || (text->code && sign != '{' && sign != '$'))
 			return true;
 	}
 	return false;
 }
 
-static bool is_set(const struct state *s, const char *name)
+static bool is_set(const struct state *state, const char *name)
 {
 	bool found = false;
-	for (size_t i = 0; s->kind == KIND_TOOL && i < s->tool.env_count; i++)
-		found |= !strcmp(s->tool.env[i].name, name);
+	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.env_count; i++)
+		found |= !strcmp(state->tool.env[i].name, name);
 	return found;
 }
 
 /* `pass`: where what is told to be passed goes; NULL: it is written in its place. */
-static void report(const struct text *t, const struct spelt *p, const char *what, const char *pass)
+static void report(
+	const struct text *text, const struct spelt *spelt, const char *what, const char *pass)
 {
 	bool inside;
-	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
-	site.node = state_text_node(t->s, t->source, &inside);
+	struct site site = {
+		.findings = text->findings, .doc = text->m->doc, .state = text->s->name};
+	site.node = state_text_node(text->s, text->source, &inside);
 	/* That nothing reads the variable is the same mistake. */
-	findings_drop(t->findings, t->m->doc, &variable_of(t->m, p)->node->pos);
+	findings_drop(text->findings, text->m->doc, &variable_of(text->m, spelt)->node->pos);
 	struct finding *f = site_report_at(&site, RULE_PLAIN_REFERENCE,
-		inside ? (size_t)(p->at - t->source) : 0, inside ? p->len : site.node->count,
-		"`%.*s` %s", p->len < 100 ? (int)p->len : 100, p->at, what);
-	site_help(&site, f, "%s {{ %.*s }}%s", pass ? "pass" : "write", (int)p->name_len, p->name,
-		pass ? pass : "");
+		inside ? (size_t)(spelt->at - text->source) : 0,
+		inside ? spelt->len : site.node->count, "`%.*s` %s",
+		spelt->len < 100 ? (int)spelt->len : 100, spelt->at, what);
+	site_help(&site, f, "%s {{ %.*s }}%s", pass ? "pass" : "write", (int)spelt->name_len,
+		spelt->name, pass ? pass : "");
 }
 
 /* A script is not to hold what somebody else may have written. */
-static const char *way_of(const struct text *t)
+static const char *way_of(const struct text *text)
 {
-	return t->code && strpbrk(t->source, " ;\n") ? " as an argument of its own, a shell's $1"
-						     : NULL;
+	return text->code && strpbrk(text->source, " ;\n")
+		       ? " as an argument of its own, a shell's $1"
+		       : NULL;
 }
 
 /* A text behind a dollar is no amount. */
-static bool is_amount(const struct variable *v)
+static bool is_amount(const struct variable *variable)
 {
-	return v->type.kind != TYPE_STR && v->type.kind != TYPE_BOOL;
+	return variable->type.kind != TYPE_STR && variable->type.kind != TYPE_BOOL;
 }
 
 /* What stands at `at`, looked at if it is a name in braces. Returns its length. */
-static size_t look_once(const struct text *t, const char *at, size_t *seen)
+static size_t look_once(const struct text *text, const char *at, size_t *seen)
 {
 	static const char plain[] = "is plain text here, no reference";
 	struct spelt p;
@@ -122,26 +126,26 @@ static size_t look_once(const struct text *t, const char *at, size_t *seen)
 	const char *end = dollar || strncmp(at, "{{", 2) != 0 ? NULL : strstr(at, "}}");
 	if (end)
 		return (size_t)(end + 2 - at);
-	bool argument = t->code && at == t->source && take(at, "$", "", &p) && !at[p.len];
+	bool argument = text->code && at == text->source && take(at, "$", "", &p) && !at[p.len];
 	if (!dollar && !argument && !take(at, "${", "}", &p) &&
-		(t->code || (!take(at, "{", "}", &p) && !take(at, "<", ">", &p))))
+		(text->code || (!take(at, "{", "}", &p) && !take(at, "<", ">", &p))))
 		return 1;
-	const struct variable *v = variable_of(t->m, &p);
+	const struct variable *v = variable_of(text->m, &p);
 	*seen += v != NULL;
 	if (v && dollar && !is_amount(v))
-		report(t, &p, "is a reference behind a `$`, which stays", way_of(t));
-	else if (v && !dollar && !writes(t->s, v) && !is_set(t->s, v->name) &&
-		 (*p.at == '{' || !is_known(t, v)))
-		report(t, &p, plain, way_of(t));
+		report(text, &p, "is a reference behind a `$`, which stays", way_of(text));
+	else if (v && !dollar && !writes(text->s, v) && !is_set(text->s, v->name) &&
+		 (*p.at == '{' || !is_known(text, v)))
+		report(text, &p, plain, way_of(text));
 	return p.len;
 }
 
-static void look_through(const struct text *t)
+static void look_through(const struct text *text)
 {
 	size_t seen = 0;
-	const char *at = t->source;
+	const char *at = text->source;
 	while (*(at += strcspn(at, "${<")) && seen < SEEN_MAX)
-		at += look_once(t, at, &seen);
+		at += look_once(text, at, &seen);
 }
 
 static void look_at(struct text t, const struct template *template, bool code)
@@ -165,14 +169,15 @@ static void look_at_env(struct text t)
 }
 
 /* A `prompt` that is the name of a file asks the model exactly that. */
-static void look_at_prompt(const struct text *t)
+static void look_at_prompt(const struct text *text)
 {
-	const struct template *prompt = t->s->agent.prompt;
+	const struct template *prompt = text->s->agent.prompt;
 	const char *path = prompt ? template_literal(prompt) : NULL;
 	if (!path || strncmp(path, "prompts/", 8) != 0 || strpbrk(path, " \t\n"))
 		return;
-	struct site site = {.findings = t->findings, .doc = t->m->doc, .state = t->s->name};
-	site.node = doc_get(t->s->node, "prompt");
+	struct site site = {
+		.findings = text->findings, .doc = text->m->doc, .state = text->s->name};
+	site.node = doc_get(text->s->node, "prompt");
 	struct finding *f = site.node
 				    ? site_report(&site, RULE_PROMPT_IS_PATH,
 					      "the model is asked \"%s\", and shown no file", path)
@@ -180,11 +185,11 @@ static void look_at_prompt(const struct text *t)
 	site_help(&site, f, "write `prompt_file: %s`", path);
 }
 
-void analyse_spellings(const struct machine *m, struct findings *findings)
+void analyse_spellings(const struct machine *machine, struct findings *findings)
 {
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct state *s = &m->states[i];
-		struct text t = {.m = m, .s = s, .findings = findings};
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct state *s = &machine->states[i];
+		struct text t = {.m = machine, .s = s, .findings = findings};
 		look_at(t, s->notify, false);
 		for (size_t k = 0; k < s->capture.set_count; k++)
 			look_at(t, s->capture.set[k].value, false);

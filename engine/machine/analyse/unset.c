@@ -28,44 +28,45 @@ struct unset {
 	const struct state *reporting; /* reads of this state are reported */
 };
 
-static uint32_t bit_of(const struct unset *u, uint32_t slot)
+static uint32_t bit_of(const struct unset *unset, uint32_t slot)
 {
-	return slot >= u->base && slot < u->base + BATCH_SLOTS ? slot - u->base : BATCH_SLOTS;
+	return slot >= unset->base && slot < unset->base + BATCH_SLOTS ? slot - unset->base
+								       : BATCH_SLOTS;
 }
 
-static bool has_slot(const struct unset *u, const struct bits *b, uint32_t slot)
+static bool has_slot(const struct unset *unset, const struct bits *bits, uint32_t slot)
 {
-	uint32_t bit = bit_of(u, slot);
-	return bit < BATCH_SLOTS && b->word[bit / 64] >> (bit % 64) & 1;
+	uint32_t bit = bit_of(unset, slot);
+	return bit < BATCH_SLOTS && bits->word[bit / 64] >> (bit % 64) & 1;
 }
 
-static void put_slot(const struct unset *u, struct bits *b, uint32_t slot, bool there)
+static void put_slot(const struct unset *unset, struct bits *bits, uint32_t slot, bool there)
 {
-	uint32_t bit = bit_of(u, slot);
+	uint32_t bit = bit_of(unset, slot);
 	if (bit >= BATCH_SLOTS)
 		return;
 	uint64_t mask = (uint64_t)1 << (bit % 64);
-	b->word[bit / 64] = there ? b->word[bit / 64] | mask : b->word[bit / 64] & ~mask;
+	bits->word[bit / 64] = there ? bits->word[bit / 64] | mask : bits->word[bit / 64] & ~mask;
 }
 
-static void put_implied(const struct unset *u, struct bits *b, uint32_t slot)
+static void put_implied(const struct unset *unset, struct bits *bits, uint32_t slot)
 {
-	uint32_t child = u->slots.items[slot].child;
-	for (; child; child = u->slots.items[child].next)
-		if (u->slots.items[child].implied) {
-			put_slot(u, b, child, true);
-			put_implied(u, b, child);
+	uint32_t child = unset->slots.items[slot].child;
+	for (; child; child = unset->slots.items[child].next)
+		if (unset->slots.items[child].implied) {
+			put_slot(unset, bits, child, true);
+			put_implied(unset, bits, child);
 		}
 }
 
 /* A field that is there implies those around it, and what they promise. */
-static void put_path(const struct unset *u, struct bits *b, uint32_t slot)
+static void put_path(const struct unset *unset, struct bits *bits, uint32_t slot)
 {
-	for (uint32_t at = slot; at; at = u->slots.items[at].parent)
-		if (u->slots.items[at].field || at != slot)
-			put_implied(u, b, at);
-	for (; slot; slot = u->slots.items[slot].parent)
-		put_slot(u, b, slot, true);
+	for (uint32_t at = slot; at; at = unset->slots.items[at].parent)
+		if (unset->slots.items[at].field || at != slot)
+			put_implied(unset, bits, at);
+	for (; slot; slot = unset->slots.items[slot].parent)
+		put_slot(unset, bits, slot, true);
 }
 
 static bool meet(struct bits *into, const struct bits *from)
@@ -86,7 +87,8 @@ static struct bits all_set(void)
 	return b;
 }
 
-static void report_read(struct unset *u, const struct ref *ref, const char *source, uint32_t slot);
+static void report_read(
+	struct unset *unset, const struct ref *ref, const char *source, uint32_t slot);
 
 struct reading {
 	struct unset *u;
@@ -95,13 +97,14 @@ struct reading {
 
 /* After a read the field is there: otherwise the machine has halted. */
 static void read_slot(
-	const struct reading *r, const struct ref *ref, const char *source, uint32_t slot)
+	const struct reading *reading, const struct ref *ref, const char *source, uint32_t slot)
 {
-	if (bit_of(r->u, slot) == BATCH_SLOTS || !slot || has_slot(r->u, r->now, slot))
+	if (bit_of(reading->u, slot) == BATCH_SLOTS || !slot ||
+		has_slot(reading->u, reading->now, slot))
 		return;
-	if (r->u->reporting)
-		report_read(r->u, ref, source, slot);
-	put_path(r->u, r->now, slot);
+	if (reading->u->reporting)
+		report_read(reading->u, ref, source, slot);
+	put_path(reading->u, reading->now, slot);
 }
 
 static void read_ref(void *ctx, const struct ref *ref, const char *source)
@@ -128,32 +131,36 @@ struct condition {
 	const char *source;
 };
 
-static struct flow flow_node(const struct condition *c, const struct node *n, struct bits now);
+static struct flow flow_node(
+	const struct condition *condition, const struct node *node, struct bits now);
 
 /* Both ends of a value are one: nothing is decided by it. */
-static struct bits flow_value(const struct condition *c, const struct node *n, struct bits now)
+static struct bits flow_value(
+	const struct condition *condition, const struct node *node, struct bits now)
 {
-	struct flow f = flow_node(c, n, now);
+	struct flow f = flow_node(condition, node, now);
 	meet(&f.yes, &f.no);
 	return f.yes;
 }
 
-static struct flow flow_and(const struct condition *c, const struct node *n, struct bits now)
+static struct flow flow_and(
+	const struct condition *condition, const struct node *node, struct bits now)
 {
 	struct flow out = {now, all_set()};
-	for (const struct node *child = n->first; child; child = child->next) {
-		struct flow f = flow_node(c, child, out.yes);
+	for (const struct node *child = node->first; child; child = child->next) {
+		struct flow f = flow_node(condition, child, out.yes);
 		meet(&out.no, &f.no);
 		out.yes = f.yes;
 	}
 	return out;
 }
 
-static struct flow flow_or(const struct condition *c, const struct node *n, struct bits now)
+static struct flow flow_or(
+	const struct condition *condition, const struct node *node, struct bits now)
 {
 	struct flow out = {all_set(), now};
-	for (const struct node *child = n->first; child; child = child->next) {
-		struct flow f = flow_node(c, child, out.no);
+	for (const struct node *child = node->first; child; child = child->next) {
+		struct flow f = flow_node(condition, child, out.no);
 		meet(&out.yes, &f.yes);
 		out.no = f.no;
 	}
@@ -161,34 +168,38 @@ static struct flow flow_or(const struct condition *c, const struct node *n, stru
 }
 
 /* A chain stops at the first comparison that fails. */
-static struct flow flow_compare(const struct condition *c, const struct node *n, struct bits now)
+static struct flow flow_compare(
+	const struct condition *condition, const struct node *node, struct bits now)
 {
-	struct flow out = {flow_value(c, n->first, now), all_set()};
-	for (const struct node *child = n->first->next; child; child = child->next) {
-		out.yes = flow_value(c, child, out.yes);
+	struct flow out = {flow_value(condition, node->first, now), all_set()};
+	for (const struct node *child = node->first->next; child; child = child->next) {
+		out.yes = flow_value(condition, child, out.yes);
 		meet(&out.no, &out.yes);
 	}
 	return out;
 }
 
-static struct flow flow_node(const struct condition *c, const struct node *n, struct bits now)
+static struct flow flow_node(
+	const struct condition *condition, const struct node *node, struct bits now)
 {
-	struct reading reading = {c->u, &now};
+	struct reading reading = {condition->u, &now};
 	struct flow out = {now, now};
-	switch ((enum node_kind)n->kind) {
-	case NODE_OR: return flow_or(c, n, now);
-	case NODE_AND: return flow_and(c, n, now);
-	case NODE_COMPARE: return flow_compare(c, n, now);
-	case NODE_NOT: out = flow_node(c, n->first, now); return (struct flow){out.no, out.yes};
+	switch ((enum node_kind)node->kind) {
+	case NODE_OR: return flow_or(condition, node, now);
+	case NODE_AND: return flow_and(condition, node, now);
+	case NODE_COMPARE: return flow_compare(condition, node, now);
+	case NODE_NOT:
+		out = flow_node(condition, node->first, now);
+		return (struct flow){out.no, out.yes};
 	case NODE_NEGATE:
 	case NODE_PLUS:
-	case NODE_LEN: out.yes = out.no = flow_value(c, n->first, now); return out;
+	case NODE_LEN: out.yes = out.no = flow_value(condition, node->first, now); return out;
 	case NODE_HAS:
-		if (n->ref->field_count)
-			put_path(c->u, &out.yes, c->u->slots.of_ref[n->ref->id]);
+		if (node->ref->field_count)
+			put_path(condition->u, &out.yes, condition->u->slots.of_ref[node->ref->id]);
 		return out;
 	case NODE_REF:
-		read_ref(&reading, n->ref, c->source);
+		read_ref(&reading, node->ref, condition->source);
 		out.yes = out.no = now;
 		return out;
 	case NODE_LITERAL:
@@ -198,67 +209,69 @@ static struct flow flow_node(const struct condition *c, const struct node *n, st
 }
 
 /* Whether a slot of a captured variable is there after the capture. */
-static bool captured(
-	const struct unset *u, const struct ref *copied, uint32_t slot, const struct bits *before)
+static bool captured(const struct unset *unset, const struct ref *copied, uint32_t slot,
+	const struct bits *before)
 {
 	if (!copied || !copied->root)
-		return u->slots.items[slot].required;
-	uint32_t from = slots_below(&u->slots, copied, slot);
-	return from && has_slot(u, before, from);
+		return unset->slots.items[slot].required;
+	uint32_t from = slots_below(&unset->slots, copied, slot);
+	return from && has_slot(unset, before, from);
 }
 
-static void write_below(const struct unset *u, uint32_t slot, const struct ref *copied,
+static void write_below(const struct unset *unset, uint32_t slot, const struct ref *copied,
 	const struct bits *before, struct bits *after)
 {
-	put_slot(u, after, slot, captured(u, copied, slot, before));
-	for (uint32_t child = u->slots.items[slot].child; child; child = u->slots.items[child].next)
-		write_below(u, child, copied, before, after);
+	put_slot(unset, after, slot, captured(unset, copied, slot, before));
+	for (uint32_t child = unset->slots.items[slot].child; child;
+		child = unset->slots.items[child].next)
+		write_below(unset, child, copied, before, after);
 }
 
-static uint32_t root_of(const struct unset *u, const struct variable *v)
+static uint32_t root_of(const struct unset *unset, const struct variable *variable)
 {
-	return u->slots.root[v - u->m->variables];
+	return unset->slots.root[variable - unset->m->variables];
 }
 
-static void apply_capture(struct unset *u, const struct state *s, struct bits *now)
+static void apply_capture(struct unset *unset, const struct state *state, struct bits *now)
 {
-	struct reading reading = {u, now};
-	state_capture_refs(s, read_ref, &reading);
+	struct reading reading = {unset, now};
+	state_capture_refs(state, read_ref, &reading);
 	struct bits before = *now;
-	if (s->capture.whole && root_of(u, s->capture.whole))
-		write_below(u, root_of(u, s->capture.whole), NULL, &before, now);
-	for (size_t i = 0; i < s->capture.set_count; i++) {
-		const struct assignment *a = &s->capture.set[i];
-		if (root_of(u, a->target))
-			write_below(
-				u, root_of(u, a->target), template_lone(a->value), &before, now);
+	if (state->capture.whole && root_of(unset, state->capture.whole))
+		write_below(unset, root_of(unset, state->capture.whole), NULL, &before, now);
+	for (size_t i = 0; i < state->capture.set_count; i++) {
+		const struct assignment *a = &state->capture.set[i];
+		if (root_of(unset, a->target))
+			write_below(unset, root_of(unset, a->target), template_lone(a->value),
+				&before, now);
 	}
 }
 
-typedef void edge_visitor(void *ctx, const struct state *s, size_t edge, const struct bits *out);
+typedef void edge_visitor(
+	void *ctx, const struct state *state, size_t edge, const struct bits *out);
 
-/* Runs state `s` on what is there at its entry, and hands out what is there on each edge. */
-static void run_state(struct unset *u, const struct state *s, edge_visitor *each, void *ctx)
+/* Runs state `state` on what is there at its entry, and hands out what is there on each edge. */
+static void run_state(struct unset *unset, const struct state *state, edge_visitor *each, void *ctx)
 {
-	struct bits now = u->in[s->index];
-	struct reading reading = {u, &now};
-	state_entry_refs(s, read_ref, &reading);
-	if (s->kind == KIND_WAIT)
-		state_timing_refs(s, read_timing, &reading);
-	if (s->kind != KIND_BRANCH) {
+	struct bits now = unset->in[state->index];
+	struct reading reading = {unset, &now};
+	state_entry_refs(state, read_ref, &reading);
+	if (state->kind == KIND_WAIT)
+		state_timing_refs(state, read_timing, &reading);
+	if (state->kind != KIND_BRANCH) {
 		struct bits ok = now;
-		if (s->on[OUTCOME_OK] && s->capture.present)
-			apply_capture(u, s, &ok);
+		if (state->on[OUTCOME_OK] && state->capture.present)
+			apply_capture(unset, state, &ok);
 		for (size_t i = 0; i < OUTCOME_COUNT; i++)
-			if (s->on[i])
-				each(ctx, s, i, i == OUTCOME_OK ? &ok : &now);
+			if (state->on[i])
+				each(ctx, state, i, i == OUTCOME_OK ? &ok : &now);
 		return;
 	}
-	for (size_t i = 0; i < s->branch.clause_count; i++) {
-		const struct predicate *p = s->branch.clauses[i].condition;
-		struct condition c = {u, p ? p->source : NULL};
+	for (size_t i = 0; i < state->branch.clause_count; i++) {
+		const struct predicate *p = state->branch.clauses[i].condition;
+		struct condition c = {unset, p ? p->source : NULL};
 		struct flow f = p ? flow_node(&c, p->root, now) : (struct flow){now, now};
-		each(ctx, s, i, &f.yes);
+		each(ctx, state, i, &f.yes);
 		now = f.no;
 	}
 }
@@ -268,45 +281,45 @@ struct fixpoint {
 	size_t head, count;
 };
 
-static void enqueue(struct fixpoint *f, size_t state)
+static void enqueue(struct fixpoint *fixpoint, size_t state)
 {
-	struct unset *u = f->u;
+	struct unset *u = fixpoint->u;
 	if (u->queued[state])
 		return;
 	u->queued[state] = true;
-	u->queue[(f->head + f->count++) % u->m->state_count] = (uint32_t)state;
+	u->queue[(fixpoint->head + fixpoint->count++) % u->m->state_count] = (uint32_t)state;
 }
 
-static void propagate(void *ctx, const struct state *s, size_t edge, const struct bits *out)
+static void propagate(void *ctx, const struct state *state, size_t edge, const struct bits *out)
 {
 	struct fixpoint *f = ctx;
-	const struct state *to = state_edge(s, edge);
+	const struct state *to = state_edge(state, edge);
 	bool first = !f->u->reached[to->index];
 	if (first) {
 		f->u->reached[to->index] = true;
 		f->u->in[to->index] = *out;
-		f->u->tree[to->index] = (uint32_t)s->index;
+		f->u->tree[to->index] = (uint32_t)state->index;
 	}
 	if (first || meet(&f->u->in[to->index], out))
 		enqueue(f, to->index);
 }
 
-static void solve(struct unset *u)
+static void solve(struct unset *unset)
 {
-	struct fixpoint f = {.u = u};
-	size_t start = u->m->initial->index;
-	memset(u->reached, 0, u->m->state_count);
-	u->reached[start] = true;
-	memset(&u->in[start], 0, sizeof(u->in[start]));
-	for (uint32_t slot = 1; slot < u->slots.count; slot++)
-		put_slot(u, &u->in[start], slot, u->slots.items[slot].initial);
+	struct fixpoint f = {.u = unset};
+	size_t start = unset->m->initial->index;
+	memset(unset->reached, 0, unset->m->state_count);
+	unset->reached[start] = true;
+	memset(&unset->in[start], 0, sizeof(unset->in[start]));
+	for (uint32_t slot = 1; slot < unset->slots.count; slot++)
+		put_slot(unset, &unset->in[start], slot, unset->slots.items[slot].initial);
 	enqueue(&f, start);
 	while (f.count) {
-		uint32_t state = u->queue[f.head];
-		f.head = (f.head + 1) % u->m->state_count;
+		uint32_t state = unset->queue[f.head];
+		f.head = (f.head + 1) % unset->m->state_count;
 		f.count--;
-		u->queued[state] = false;
-		run_state(u, &u->m->states[state], propagate, &f);
+		unset->queued[state] = false;
+		run_state(unset, &unset->m->states[state], propagate, &f);
 	}
 }
 
@@ -327,142 +340,148 @@ struct search {
 	bool unset, found;
 };
 
-static void look(void *ctx, const struct state *s, size_t edge, const struct bits *out)
+static void look(void *ctx, const struct state *state, size_t edge, const struct bits *out)
 {
 	struct search *q = ctx;
-	(void)s;
+	(void)state;
 	if (edge == q->edge)
 		q->unset = !has_slot(q->u, out, q->slot);
 }
 
 /* The slot that must be unset on entry for `slot` to be unset behind the edge; 0: none, the state
  * itself leaves it out. */
-static uint32_t cause(const struct unset *u, const struct state *s, uint32_t edge, uint32_t slot)
+static uint32_t cause(
+	const struct unset *unset, const struct state *state, uint32_t edge, uint32_t slot)
 {
-	const struct variable *v = u->slots.items[slot].variable;
-	if (s->kind == KIND_BRANCH || edge != OUTCOME_OK || !s->capture.present)
+	const struct variable *v = unset->slots.items[slot].variable;
+	if (state->kind == KIND_BRANCH || edge != OUTCOME_OK || !state->capture.present)
 		return slot;
-	if (s->capture.whole == v)
+	if (state->capture.whole == v)
 		return 0;
-	for (size_t i = 0; i < s->capture.set_count; i++) {
-		if (s->capture.set[i].target != v)
+	for (size_t i = 0; i < state->capture.set_count; i++) {
+		if (state->capture.set[i].target != v)
 			continue;
-		const struct ref *ref = template_lone(s->capture.set[i].value);
-		return ref && ref->root ? slots_below(&u->slots, ref, slot) : 0;
+		const struct ref *ref = template_lone(state->capture.set[i].value);
+		return ref && ref->root ? slots_below(&unset->slots, ref, slot) : 0;
 	}
 	return slot;
 }
 
-static void add_step(struct search *q, struct step step)
+static void add_step(struct search *search, struct step step)
 {
 	char key[32];
 	snprintf(key, sizeof(key), "%u/%u", step.state, step.slot);
-	if (step.slot && json_object_get(q->seen, key))
+	if (step.slot && json_object_get(search->seen, key))
 		return;
-	json_object_set_new(q->seen, key, json_true());
-	q->steps = own_room(q->steps, q->count, &q->room, sizeof(*q->steps));
-	q->steps[q->count++] = step;
+	json_object_set_new(search->seen, key, json_true());
+	search->steps =
+		own_room(search->steps, search->count, &search->room, sizeof(*search->steps));
+	search->steps[search->count++] = step;
 }
 
-static void expand(struct search *q, uint32_t at)
+static void expand(struct search *search, uint32_t at)
 {
-	struct unset *u = q->u;
-	struct step here = q->steps[at];
+	struct unset *u = search->u;
+	struct step here = search->steps[at];
 	for (uint32_t i = u->preds.first[here.state]; i < u->preds.first[here.state + 1]; i++) {
 		struct pred p = u->preds.items[i];
 		if (!u->reached[p.state])
 			continue;
-		q->edge = p.edge;
-		q->slot = here.slot;
-		q->unset = false;
-		run_state(u, &u->m->states[p.state], look, q);
-		if (!q->unset)
+		search->edge = p.edge;
+		search->slot = here.slot;
+		search->unset = false;
+		run_state(u, &u->m->states[p.state], look, search);
+		if (!search->unset)
 			continue;
 		uint32_t before = cause(u, &u->m->states[p.state], p.edge, here.slot);
-		add_step(q, (struct step){p.state, before, at, p.edge});
+		add_step(search, (struct step){p.state, before, at, p.edge});
 	}
 }
 
-static bool is_origin(const struct unset *u, const struct step *s)
+static bool is_origin(const struct unset *unset, const struct step *step)
 {
-	return !s->slot || (s->state == u->m->initial->index && !u->slots.items[s->slot].initial);
+	return !step->slot ||
+	       (step->state == unset->m->initial->index && !unset->slots.items[step->slot].initial);
 }
 
-static void show_hop(struct buf *out, const struct state *s, uint32_t edge)
+static void show_hop(struct buf *out, const struct state *state, uint32_t edge)
 {
-	if (s->kind == KIND_BRANCH)
-		buf_addf(out, "%s -> ", s->name);
+	if (state->kind == KIND_BRANCH)
+		buf_addf(out, "%s -> ", state->name);
 	else
-		buf_addf(out, "%s -%s-> ", s->name, outcome_name(edge));
+		buf_addf(out, "%s -%s-> ", state->name, outcome_name(edge));
 }
 
-static uint32_t edge_between(const struct unset *u, uint32_t from, uint32_t to)
+static uint32_t edge_between(const struct unset *unset, uint32_t from, uint32_t to)
 {
-	const struct state *s = &u->m->states[from];
+	const struct state *s = &unset->m->states[from];
 	uint32_t edge = 0;
-	while (state_edge(s, edge) != &u->m->states[to])
+	while (state_edge(s, edge) != &unset->m->states[to])
 		edge++;
 	return edge;
 }
 
 /* The shortest way from the initial state to `to`, without `to` itself. */
-static void show_lead(struct unset *u, struct buf *out, uint32_t to)
+static void show_lead(struct unset *unset, struct buf *out, uint32_t to)
 {
 	uint32_t path[PATH_SHOWN], count = 0, left = 0;
-	for (uint32_t at = to; at != u->m->initial->index; at = u->tree[at])
+	for (uint32_t at = to; at != unset->m->initial->index; at = unset->tree[at])
 		if (count < PATH_SHOWN)
 			path[count++] = at;
 		else
 			left++;
-	if (to != u->m->initial->index && left)
-		buf_addf(out, "%s -> ... -> ", u->m->initial->name);
+	if (to != unset->m->initial->index && left)
+		buf_addf(out, "%s -> ... -> ", unset->m->initial->name);
 	for (uint32_t i = count; i-- > 0;) {
-		uint32_t from = u->tree[path[i]];
+		uint32_t from = unset->tree[path[i]];
 		if (!left || i + 1 < count)
-			show_hop(out, &u->m->states[from], edge_between(u, from, path[i]));
+			show_hop(out, &unset->m->states[from], edge_between(unset, from, path[i]));
 	}
 }
 
-static void show_steps(const struct search *q, struct buf *out, uint32_t at)
+static void show_steps(const struct search *search, struct buf *out, uint32_t at)
 {
 	uint32_t shown = 0;
-	for (; q->steps[at].next != at; at = q->steps[at].next, shown++)
+	for (; search->steps[at].next != at; at = search->steps[at].next, shown++)
 		if (shown < PATH_SHOWN)
-			show_hop(out, &q->u->m->states[q->steps[at].state], q->steps[at].edge);
+			show_hop(out, &search->u->m->states[search->steps[at].state],
+				search->steps[at].edge);
 		else if (shown == PATH_SHOWN)
 			buf_adds(out, "... -> ");
-	buf_adds(out, q->u->m->states[q->steps[at].state].name);
+	buf_adds(out, search->u->m->states[search->steps[at].state].name);
 }
 
-/* A path on which `slot` is unset when `s` is entered. */
-static void show_path(struct unset *u, const struct state *s, uint32_t slot, struct buf *out)
+/* A path on which `slot` is unset when `state` is entered. */
+static void show_path(
+	struct unset *unset, const struct state *state, uint32_t slot, struct buf *out)
 {
-	const struct state *reporting = u->reporting;
-	struct search q = {.u = u, .seen = json_object()};
-	u->reporting = NULL;
-	add_step(&q, (struct step){(uint32_t)s->index, slot, 0, 0});
+	const struct state *reporting = unset->reporting;
+	struct search q = {.u = unset, .seen = json_object()};
+	unset->reporting = NULL;
+	add_step(&q, (struct step){(uint32_t)state->index, slot, 0, 0});
 	uint32_t at = 0;
-	while (at < q.count && !is_origin(u, &q.steps[at])) {
+	while (at < q.count && !is_origin(unset, &q.steps[at])) {
 		expand(&q, at);
 		at++;
 	}
 	if (at < q.count) {
-		show_lead(u, out, q.steps[at].state);
+		show_lead(unset, out, q.steps[at].state);
 		show_steps(&q, out, at);
 	}
 	json_decref(q.seen);
 	free(q.steps);
-	u->reporting = reporting;
+	unset->reporting = reporting;
 }
 
-static void report_read(struct unset *u, const struct ref *ref, const char *source, uint32_t slot)
+static void report_read(
+	struct unset *unset, const struct ref *ref, const char *source, uint32_t slot)
 {
-	const struct state *s = u->reporting;
+	const struct state *s = unset->reporting;
 	bool inside;
-	struct site site = {.findings = u->findings, .doc = u->m->doc, .state = s->name};
+	struct site site = {.findings = unset->findings, .doc = unset->m->doc, .state = s->name};
 	AUTO_BUF path = BUF_INIT(4096);
-	if (u->warnings++ < WARNINGS_MAX)
-		show_path(u, s, slot, &path);
+	if (unset->warnings++ < WARNINGS_MAX)
+		show_path(unset, s, slot, &path);
 	site.node = state_text_node(s, source, &inside);
 	const char *shown = path.len && !path.failed ? path.data : s->name;
 	struct finding *f = site_report_at(&site, RULE_MAYBE_UNSET, inside ? ref->at : 0,
@@ -488,43 +507,43 @@ static void report_read(struct unset *u, const struct ref *ref, const char *sour
 			ref->path);
 }
 
-static void ignore_edge(void *ctx, const struct state *s, size_t edge, const struct bits *out)
+static void ignore_edge(void *ctx, const struct state *state, size_t edge, const struct bits *out)
 {
 	(void)ctx;
-	(void)s;
+	(void)state;
 	(void)edge;
 	(void)out;
 }
 
-static void report_batch(struct unset *u)
+static void report_batch(struct unset *unset)
 {
-	for (size_t i = 0; i < u->m->state_count; i++) {
-		u->reporting = &u->m->states[i];
-		if (u->reached[i])
-			run_state(u, u->reporting, ignore_edge, NULL);
+	for (size_t i = 0; i < unset->m->state_count; i++) {
+		unset->reporting = &unset->m->states[i];
+		if (unset->reached[i])
+			run_state(unset, unset->reporting, ignore_edge, NULL);
 	}
-	u->reporting = NULL;
+	unset->reporting = NULL;
 }
 
-static void follow_slots(struct unset *u)
+static void follow_slots(struct unset *unset)
 {
-	size_t n = u->m->state_count;
-	u->in = arena_array(&u->arena, n, sizeof(*u->in));
-	u->reached = arena_array(&u->arena, n, sizeof(bool));
-	u->queued = arena_array(&u->arena, n, sizeof(bool));
-	u->queue = arena_array(&u->arena, n, sizeof(uint32_t));
-	u->tree = arena_array(&u->arena, n, sizeof(uint32_t));
-	preds_init(&u->preds, u->m, &u->arena);
-	for (; u->base < u->slots.count; u->base += BATCH_SLOTS) {
-		solve(u);
-		report_batch(u);
+	size_t n = unset->m->state_count;
+	unset->in = arena_array(&unset->arena, n, sizeof(*unset->in));
+	unset->reached = arena_array(&unset->arena, n, sizeof(bool));
+	unset->queued = arena_array(&unset->arena, n, sizeof(bool));
+	unset->queue = arena_array(&unset->arena, n, sizeof(uint32_t));
+	unset->tree = arena_array(&unset->arena, n, sizeof(uint32_t));
+	preds_init(&unset->preds, unset->m, &unset->arena);
+	for (; unset->base < unset->slots.count; unset->base += BATCH_SLOTS) {
+		solve(unset);
+		report_batch(unset);
 	}
 }
 
-void analyse_unset(const struct machine *m, struct findings *findings)
+void analyse_unset(const struct machine *machine, struct findings *findings)
 {
-	struct unset u = {.m = m, .findings = findings, .base = 1};
-	slots_init(&u.slots, m);
+	struct unset u = {.m = machine, .findings = findings, .base = 1};
+	slots_init(&u.slots, machine);
 	arena_init(&u.arena);
 	if (u.slots.count > u.base)
 		follow_slots(&u);

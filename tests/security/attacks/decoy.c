@@ -1,6 +1,6 @@
 #include "tests/security/attacks/decoy.h"
 
-#include "base/own.h"
+#include "base/cleanup.h"
 #include "base/tree.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
@@ -76,30 +76,30 @@ static int listen_named(int type, const char *path, size_t skip)
 		type, &at, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + skip + len));
 }
 
-static void open_canaries(struct decoy *d)
+static void open_canaries(struct decoy *decoy)
 {
 	struct sockaddr_in four = {
 		.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
-	d->canary[TCP4] = listen_at(SOCK_STREAM, &four, sizeof(four));
-	d->canary[UDP] = listen_at(SOCK_DGRAM, &four, sizeof(four));
-	d->canary[TCP6] = listen_at(SOCK_STREAM, &six, sizeof(six));
-	d->canary[ABSTRACT] = listen_named(SOCK_STREAM, d->mark, 1);
-	d->canary[OUTSIDE] = d->canary[DATAGRAMS] = d->canary[INSIDE] = -1;
+	decoy->canary[TCP4] = listen_at(SOCK_STREAM, &four, sizeof(four));
+	decoy->canary[UDP] = listen_at(SOCK_DGRAM, &four, sizeof(four));
+	decoy->canary[TCP6] = listen_at(SOCK_STREAM, &six, sizeof(six));
+	decoy->canary[ABSTRACT] = listen_named(SOCK_STREAM, decoy->mark, 1);
+	decoy->canary[OUTSIDE] = decoy->canary[DATAGRAMS] = decoy->canary[INSIDE] = -1;
 }
 
 /* The first listener that was reached, -1: none; all are emptied. */
-static int reached_canary(struct decoy *d)
+static int reached_canary(struct decoy *decoy)
 {
 	int reached = -1;
 	for (int i = 0; i < DECOY_CANARIES; i++) {
 		char byte;
-		if (d->canary[i] < 0)
+		if (decoy->canary[i] < 0)
 			continue;
 		for (;;) {
 			int fd = i == UDP || i == DATAGRAMS
-					 ? (recv(d->canary[i], &byte, 1, 0) < 0 ? -1 : dup(2))
-					 : accept(d->canary[i], NULL, NULL);
+					 ? (recv(decoy->canary[i], &byte, 1, 0) < 0 ? -1 : dup(2))
+					 : accept(decoy->canary[i], NULL, NULL);
 			if (fd < 0)
 				break;
 			close(fd);
@@ -111,9 +111,9 @@ static int reached_canary(struct decoy *d)
 
 /* --- processes -------------------------------------------------------------------------------- */
 
-int decoy_become(const struct decoy *d)
+int decoy_become(const struct decoy *decoy)
 {
-	if (!d->as_user || geteuid() != 0)
+	if (!decoy->as_user || geteuid() != 0)
 		return 0;
 	return setgroups(0, NULL) || setresgid(DECOY_UID, DECOY_UID, DECOY_UID) ||
 	       setresuid(DECOY_UID, DECOY_UID, DECOY_UID);
@@ -133,23 +133,23 @@ int decoy_wait(pid_t pid, int secs)
 	return 255;
 }
 
-static void start_victim(struct decoy *d)
+static void start_victim(struct decoy *decoy)
 {
 	int ready[2];
 	char byte;
 	if (pipe2(ready, O_CLOEXEC))
 		bail("pipe");
-	d->victim = fork();
-	if (d->victim) { /* it is what it shall be once execve has closed the pipe */
+	decoy->victim = fork();
+	if (decoy->victim) { /* it is what it shall be once execve has closed the pipe */
 		close(ready[1]);
-		if (d->victim < 0 || read(ready[0], &byte, 1))
+		if (decoy->victim < 0 || read(ready[0], &byte, 1))
 			bail("cannot start the victim");
 		close(ready[0]);
 		return;
 	}
-	if (decoy_become(d))
+	if (decoy_become(decoy))
 		_exit(1);
-	execl(d->attack, d->attack, "pause", NULL);
+	execl(decoy->attack, decoy->attack, "pause", NULL);
 	_exit(1);
 }
 
@@ -172,7 +172,7 @@ static void end_orphans(void)
 }
 
 /* Whether a process of an attack is left. */
-static bool left_behind(const struct decoy *d)
+static bool left_behind(const struct decoy *decoy)
 {
 	bool found = false;
 	DIR *proc = opendir("/proc");
@@ -181,12 +181,12 @@ static bool left_behind(const struct decoy *d)
 		char path[300], line[512] = "";
 		long pid = strtol(entry->d_name, NULL, 10);
 		snprintf(path, sizeof(path), "/proc/%s/cmdline", entry->d_name);
-		int fd = pid > 0 && pid != d->victim ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+		int fd = pid > 0 && pid != decoy->victim ? open(path, O_RDONLY | O_CLOEXEC) : -1;
 		if (fd < 0)
 			continue;
 		ssize_t len = read(fd, line, sizeof(line) - 1);
 		close(fd);
-		if (len > 0 && (!strcmp(line, d->mark) || !strcmp(line, d->attack)))
+		if (len > 0 && (!strcmp(line, decoy->mark) || !strcmp(line, decoy->attack)))
 			found = true;
 	}
 	if (proc)
@@ -235,11 +235,11 @@ static int find_set_id(const char *path, const struct stat *st, int type, struct
 	return type == FTW_F && (st->st_mode & 06000);
 }
 
-static char *manifest(const struct decoy *d)
+static char *manifest(const struct decoy *decoy)
 {
 	listing = NULL;
-	nftw(d->outside, list_one, 16, FTW_PHYS);
-	nftw(d->bundle, list_one, 16, FTW_PHYS);
+	nftw(decoy->outside, list_one, 16, FTW_PHYS);
+	nftw(decoy->bundle, list_one, 16, FTW_PHYS);
 	return TAKE_PTR(listing);
 }
 
@@ -258,15 +258,15 @@ static void copy_program(const char *from, const char *to)
 	}
 }
 
-static void tell(struct decoy *d, const char *name, char *value)
+static void tell(struct decoy *decoy, const char *name, char *value)
 {
-	if (d->told_count == DECOY_TOLD_MAX)
+	if (decoy->told_count == DECOY_TOLD_MAX)
 		bail("too much to tell");
-	d->told[d->told_count].name = text("ATTACK_%s", name);
-	d->told[d->told_count++].value = value;
+	decoy->told[decoy->told_count].name = text("ATTACK_%s", name);
+	decoy->told[decoy->told_count++].value = value;
 }
 
-static void tell_namespaces(struct decoy *d)
+static void tell_namespaces(struct decoy *decoy)
 {
 	static const char *const names[] = {"user", "mnt", "pid", "ipc", "uts", "cgroup", "net"};
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
@@ -275,69 +275,70 @@ static void tell_namespaces(struct decoy *d)
 		AUTO_FREE char *name = text("NS_%s", names[i]);
 		if (readlink(path, at, sizeof(at) - 1) < 0)
 			bail("cannot read %s", path);
-		tell(d, name, text("%s", at));
+		tell(decoy, name, text("%s", at));
 	}
 }
 
-static void tell_all(struct decoy *d)
+static void tell_all(struct decoy *decoy)
 {
 	char host[65] = "";
 	gethostname(host, sizeof(host));
-	tell(d, "OUTSIDE", text("%s", d->outside));
-	tell(d, "HERE", text("%s", d->workspace));
-	tell(d, "BUNDLE", text("%s", d->bundle));
-	tell(d, "SELF", text("%s", d->attack));
-	tell(d, "SUID", text("%s", d->suid));
-	tell(d, "MARK", text("%s", d->mark));
-	tell(d, "ABSTRACT", text("%s", d->mark));
-	tell(d, "HOST", text("%s", host));
-	tell(d, "KEY", text("agent6-attack-key"));
-	tell(d, "MQ", text("%s", d->mq));
-	tell(d, "SHM", text("%s", d->shm));
-	tell(d, "IPC", text("%d", d->ipc_key));
-	tell(d, "TCP4", text("%u", port_of(d->canary[TCP4])));
-	tell(d, "TCP6", text("%u", port_of(d->canary[TCP6])));
-	tell(d, "UDP", text("%u", port_of(d->canary[UDP])));
-	tell(d, "VICTIM", text("%d", (int)d->victim));
-	tell_namespaces(d);
+	tell(decoy, "OUTSIDE", text("%s", decoy->outside));
+	tell(decoy, "HERE", text("%s", decoy->workspace));
+	tell(decoy, "BUNDLE", text("%s", decoy->bundle));
+	tell(decoy, "SELF", text("%s", decoy->attack));
+	tell(decoy, "SUID", text("%s", decoy->suid));
+	tell(decoy, "MARK", text("%s", decoy->mark));
+	tell(decoy, "ABSTRACT", text("%s", decoy->mark));
+	tell(decoy, "HOST", text("%s", host));
+	tell(decoy, "KEY", text("agent6-attack-key"));
+	tell(decoy, "MQ", text("%s", decoy->mq));
+	tell(decoy, "SHM", text("%s", decoy->shm));
+	tell(decoy, "IPC", text("%d", decoy->ipc_key));
+	tell(decoy, "TCP4", text("%u", port_of(decoy->canary[TCP4])));
+	tell(decoy, "TCP6", text("%u", port_of(decoy->canary[TCP6])));
+	tell(decoy, "UDP", text("%u", port_of(decoy->canary[UDP])));
+	tell(decoy, "VICTIM", text("%d", (int)decoy->victim));
+	tell_namespaces(decoy);
 }
 
-static void forget_all(struct decoy *d)
+static void forget_all(struct decoy *decoy)
 {
-	while (d->told_count) {
-		d->told_count--;
-		free(d->told[d->told_count].name);
-		free(d->told[d->told_count].value);
+	while (decoy->told_count) {
+		decoy->told_count--;
+		free(decoy->told[decoy->told_count].name);
+		free(decoy->told[decoy->told_count].value);
 	}
 }
 
 /* --- the whole -------------------------------------------------------------------------------- */
 
-static void open_terminal(struct decoy *d)
+static void open_terminal(struct decoy *decoy)
 {
-	d->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (d->master < 0 || grantpt(d->master) || unlockpt(d->master))
+	decoy->master = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (decoy->master < 0 || grantpt(decoy->master) || unlockpt(decoy->master))
 		bail("cannot open a pseudo-terminal");
-	d->terminal = open(ptsname(d->master), O_RDWR | O_NOCTTY | O_CLOEXEC);
-	if (d->terminal < 0 || (d->as_user && fchown(d->terminal, DECOY_UID, DECOY_UID)))
+	decoy->terminal = open(ptsname(decoy->master), O_RDWR | O_NOCTTY | O_CLOEXEC);
+	if (decoy->terminal < 0 ||
+		(decoy->as_user && fchown(decoy->terminal, DECOY_UID, DECOY_UID)))
 		bail("cannot open the terminal");
 }
 
-static void open_objects(struct decoy *d)
+static void open_objects(struct decoy *decoy)
 {
 	mode_t mask = umask(0);
 	/* A run that is killed leaves its own, and the host has few queues for each user: root's
 	 * go with their namespace. An attack outside is still in the same one. */
 	if (!geteuid())
 		unshare(CLONE_NEWIPC);
-	unlink(d->shm);
-	mq_unlink(d->mq);
-	int fd = open(d->shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	mqd_t queue = mq_open(d->mq, O_RDWR | O_CREAT | O_EXCL, 0666, NULL);
+	unlink(decoy->shm);
+	mq_unlink(decoy->mq);
+	int fd = open(decoy->shm, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	mqd_t queue = mq_open(decoy->mq, O_RDWR | O_CREAT | O_EXCL, 0666, NULL);
 	if (fd < 0 || write(fd, "x", 1) != 1 || queue < 0 ||
-		shmget(d->ipc_key, 4096, IPC_CREAT | 0666) < 0 ||
-		semget(d->ipc_key, 1, IPC_CREAT | 0666) < 0 ||
-		msgget(d->ipc_key, IPC_CREAT | 0666) < 0)
+		shmget(decoy->ipc_key, 4096, IPC_CREAT | 0666) < 0 ||
+		semget(decoy->ipc_key, 1, IPC_CREAT | 0666) < 0 ||
+		msgget(decoy->ipc_key, IPC_CREAT | 0666) < 0)
 		bail("cannot make the IPC objects: %s", strerror(errno));
 	close(fd);
 	mq_close(queue);
@@ -346,145 +347,150 @@ static void open_objects(struct decoy *d)
 	syscall(SYS_add_key, "user", "agent6-attack-key", "secret", 6, KEY_SPEC_SESSION_KEYRING);
 }
 
-void decoy_init(struct decoy *d, const char *scratch, bool as_user)
+void decoy_init(struct decoy *decoy, const char *scratch, bool as_user)
 {
 	const char *programs = getenv("AGENT6_BIN"), *out = getenv("AGENT6_OUT");
 	if (!programs || !out)
 		bail("AGENT6_BIN and AGENT6_OUT say where the programs are");
-	*d = (struct decoy){.as_user = as_user && geteuid() == 0, .ipc_key = 0x61360000 | getpid()};
-	d->root = text("%s/%c", scratch, as_user ? 'u' : 'r');
-	d->workspace = text("%s/ws", d->root);
-	d->outside = text("%s/o", d->root);
-	d->bundle = text("%s/b", d->root);
-	d->git = text("%s/.git", d->workspace);
-	d->nested_git = text("%s/sub/.git", d->workspace);
-	d->aside = text("%s/aside", d->root);
-	d->policy = text("%s/policy.json", d->root);
-	d->attack = text("%s/attack", d->bundle);
-	d->suid = text("%s/suid", d->bundle);
-	d->jail = getenv("JAIL") ? text("%s", getenv("JAIL")) : text("%s/agent6-jail", programs);
-	snprintf(d->mark, sizeof(d->mark), "agent6-mark-%d", (int)getpid());
-	snprintf(d->mq, sizeof(d->mq), "/agent6-mq-%d", (int)getpid());
-	snprintf(d->shm, sizeof(d->shm), "/dev/shm/agent6-shm-%d", (int)getpid());
+	*decoy = (struct decoy){
+		.as_user = as_user && geteuid() == 0, .ipc_key = 0x61360000 | getpid()};
+	decoy->root = text("%s/%c", scratch, as_user ? 'u' : 'r');
+	decoy->workspace = text("%s/ws", decoy->root);
+	decoy->outside = text("%s/o", decoy->root);
+	decoy->bundle = text("%s/b", decoy->root);
+	decoy->git = text("%s/.git", decoy->workspace);
+	decoy->nested_git = text("%s/sub/.git", decoy->workspace);
+	decoy->aside = text("%s/aside", decoy->root);
+	decoy->policy = text("%s/policy.json", decoy->root);
+	decoy->attack = text("%s/attack", decoy->bundle);
+	decoy->suid = text("%s/suid", decoy->bundle);
+	decoy->jail =
+		getenv("JAIL") ? text("%s", getenv("JAIL")) : text("%s/agent6-jail", programs);
+	snprintf(decoy->mark, sizeof(decoy->mark), "agent6-mark-%d", (int)getpid());
+	snprintf(decoy->mq, sizeof(decoy->mq), "/agent6-mq-%d", (int)getpid());
+	snprintf(decoy->shm, sizeof(decoy->shm), "/dev/shm/agent6-shm-%d", (int)getpid());
 	AUTO_FREE char *program = text("%s/tests/security/attacks/attack", out);
 	if (chmod(scratch, 0755) || prctl(PR_SET_CHILD_SUBREAPER, 1))
 		bail("cannot open %s to the attacker", scratch);
-	tree_dir(d->root, "b");
-	copy_program(program, d->attack);
-	open_canaries(d);
-	open_terminal(d);
-	open_objects(d);
+	tree_dir(decoy->root, "b");
+	copy_program(program, decoy->attack);
+	open_canaries(decoy);
+	open_terminal(decoy);
+	open_objects(decoy);
 }
 
-void decoy_fill(struct decoy *d)
+void decoy_fill(struct decoy *decoy)
 {
-	tree_file(d->root, "ws/.git/config", "original\n", 0644);
-	tree_file(d->root, "ws/sub/.git/config", "original\n", 0644);
-	tree_file(d->root, "ws/found/.git/config", "original\n", 0644);
-	tree_file(d->root, "ws/part/.git", "original\n", 0644);
-	tree_file(d->root, "ws/services/README", "a socket\n", 0644);
-	tree_file(d->root, "o/victim", "original\n", 0644);
-	tree_file(d->root, "o/secret", "a private key\n", 0600);
-	tree_file(d->root, "o/directory/file", "original\n", 0644);
-	tree_file(d->root, "b/file", "original\n", 0644);
-	AUTO_FREE char *out = text("%s/s", d->outside), *in = text("%s/services/s", d->workspace),
-		       *datagrams = text("%s/d", d->outside);
-	d->canary[OUTSIDE] = listen_named(SOCK_STREAM, out, 0);
-	d->canary[DATAGRAMS] = listen_named(SOCK_DGRAM, datagrams, 0);
-	d->canary[INSIDE] = listen_named(SOCK_STREAM, in, 0);
-	walked = d;
-	if (nftw(d->root, give, 16, FTW_PHYS))
+	tree_file(decoy->root, "ws/.git/config", "original\n", 0644);
+	tree_file(decoy->root, "ws/sub/.git/config", "original\n", 0644);
+	tree_file(decoy->root, "ws/found/.git/config", "original\n", 0644);
+	tree_file(decoy->root, "ws/part/.git", "original\n", 0644);
+	tree_file(decoy->root, "ws/services/README", "a socket\n", 0644);
+	tree_file(decoy->root, "o/victim", "original\n", 0644);
+	tree_file(decoy->root, "o/secret", "a private key\n", 0600);
+	tree_file(decoy->root, "o/directory/file", "original\n", 0644);
+	tree_file(decoy->root, "b/file", "original\n", 0644);
+	AUTO_FREE char *out = text("%s/s", decoy->outside),
+		       *in = text("%s/services/s", decoy->workspace),
+		       *datagrams = text("%s/d", decoy->outside);
+	decoy->canary[OUTSIDE] = listen_named(SOCK_STREAM, out, 0);
+	decoy->canary[DATAGRAMS] = listen_named(SOCK_DGRAM, datagrams, 0);
+	decoy->canary[INSIDE] = listen_named(SOCK_STREAM, in, 0);
+	walked = decoy;
+	if (nftw(decoy->root, give, 16, FTW_PHYS))
 		bail("cannot give the tree away");
 	if (geteuid() == 0) {
-		copy_program(d->attack, d->suid);
-		if (chown(d->suid, 0, 0) || chmod(d->suid, 04755))
+		copy_program(decoy->attack, decoy->suid);
+		if (chown(decoy->suid, 0, 0) || chmod(decoy->suid, 04755))
 			bail("cannot make a set-id program");
 	}
-	start_victim(d);
-	tell_all(d);
-	d->before = manifest(d);
+	start_victim(decoy);
+	tell_all(decoy);
+	decoy->before = manifest(decoy);
 }
 
-void decoy_clear(struct decoy *d)
+void decoy_clear(struct decoy *decoy)
 {
-	forget_all(d);
-	kill(d->victim, SIGKILL);
-	waitpid(d->victim, NULL, 0);
-	d->victim = 0;
+	forget_all(decoy);
+	kill(decoy->victim, SIGKILL);
+	waitpid(decoy->victim, NULL, 0);
+	decoy->victim = 0;
 	end_orphans();
-	own_close(&d->canary[OUTSIDE]);
-	own_close(&d->canary[DATAGRAMS]);
-	own_close(&d->canary[INSIDE]);
-	reached_canary(d);
-	nftw(d->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
-	nftw(d->outside, take_away, 16, FTW_PHYS | FTW_DEPTH);
-	tree_remove(AT_FDCWD, d->aside, NULL); /* a directory there has no permissions */
-	AUTO_FREE char *here = text("%s/created", d->root), *there = text("%s/created", d->bundle);
+	own_close(&decoy->canary[OUTSIDE]);
+	own_close(&decoy->canary[DATAGRAMS]);
+	own_close(&decoy->canary[INSIDE]);
+	reached_canary(decoy);
+	nftw(decoy->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	nftw(decoy->outside, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	tree_remove(AT_FDCWD, decoy->aside, NULL); /* a directory there has no permissions */
+	AUTO_FREE char *here = text("%s/created", decoy->root),
+		       *there = text("%s/created", decoy->bundle);
 	unlink(here);
 	unlink(there);
 	unlink("/usr/agent6-attack");
-	free(TAKE_PTR(d->before));
+	free(TAKE_PTR(decoy->before));
 }
 
-static bool is_original(const struct decoy *d, const char *name)
+static bool is_original(const struct decoy *decoy, const char *name)
 {
 	struct stat st;
-	AUTO_FREE char *path = text("%s/%s", d->workspace, name);
+	AUTO_FREE char *path = text("%s/%s", decoy->workspace, name);
 	return !stat(path, &st) && st.st_size == 9;
 }
 
-static bool is_there(const struct decoy *d, const char *name)
+static bool is_there(const struct decoy *decoy, const char *name)
 {
 	struct stat st;
-	AUTO_FREE char *path = text("%s/%s", d->workspace, name);
+	AUTO_FREE char *path = text("%s/%s", decoy->workspace, name);
 	return !lstat(path, &st);
 }
 
-char *decoy_harm(struct decoy *d)
+char *decoy_harm(struct decoy *decoy)
 {
 	static const char *const canaries[] = {"TCP", "TCP over IPv6", "UDP", "abstract socket",
 		"socket outside", "datagram socket outside", "socket in the workspace"};
-	AUTO_FREE char *after = manifest(d), *created = text("%s/created", d->root);
-	AUTO_FREE char *in_bundle = text("%s/created", d->bundle);
-	AUTO_FREE char *config = text("%s/config", d->git),
-		       *nested = text("%s/config", d->nested_git);
+	AUTO_FREE char *after = manifest(decoy), *created = text("%s/created", decoy->root);
+	AUTO_FREE char *in_bundle = text("%s/created", decoy->bundle);
+	AUTO_FREE char *config = text("%s/config", decoy->git),
+		       *nested = text("%s/config", decoy->nested_git);
 	struct stat st;
-	int status, reached = reached_canary(d);
-	if (strcmp(after, d->before) != 0)
+	int status, reached = reached_canary(decoy);
+	if (strcmp(after, decoy->before) != 0)
 		return text("the tree outside has changed:\n%s", after);
 	if (!access(created, F_OK) || !access(in_bundle, F_OK) ||
 		!access("/usr/agent6-attack", F_OK))
 		return text("a file was made outside");
 	if (stat(config, &st) || st.st_size != 9 || stat(nested, &st) || st.st_size != 9)
 		return text(".git has changed");
-	if (!is_original(d, "found/.git/config") || !is_original(d, "part/.git"))
+	if (!is_original(decoy, "found/.git/config") || !is_original(decoy, "part/.git"))
 		return text("a repository that was found has changed");
-	if (is_there(d, "planted/.git") || is_there(d, "planted/HEAD"))
+	if (is_there(decoy, "planted/.git") || is_there(decoy, "planted/HEAD"))
 		return text("a repository was left in the workspace");
 	if (reached >= 0)
 		return text("a listener was reached: %s", canaries[reached]);
-	if (waitpid(d->victim, &status, WNOHANG | WUNTRACED))
+	if (waitpid(decoy->victim, &status, WNOHANG | WUNTRACED))
 		return text("the victim was hit");
-	if (nftw(d->workspace, find_set_id, 16, FTW_PHYS))
+	if (nftw(decoy->workspace, find_set_id, 16, FTW_PHYS))
 		return text("a set-id file lies in the workspace");
-	if (left_behind(d))
+	if (left_behind(decoy))
 		return text("a process was left behind");
 	return NULL;
 }
 
-void decoy_done(struct decoy *d)
+void decoy_done(struct decoy *decoy)
 {
-	char *owned[] = {d->root, d->workspace, d->outside, d->bundle, d->git, d->nested_git,
-		d->aside, d->policy, d->attack, d->jail, d->suid};
+	char *owned[] = {decoy->root, decoy->workspace, decoy->outside, decoy->bundle, decoy->git,
+		decoy->nested_git, decoy->aside, decoy->policy, decoy->attack, decoy->jail,
+		decoy->suid};
 	for (size_t i = 0; i < ARRAY_LEN(owned); i++)
 		free(owned[i]);
 	for (int i = 0; i < DECOY_CANARIES; i++)
-		own_close(&d->canary[i]);
-	own_close(&d->terminal);
-	own_close(&d->master);
-	unlink(d->shm);
-	mq_unlink(d->mq);
-	shmctl(shmget(d->ipc_key, 0, 0), IPC_RMID, NULL);
-	semctl(semget(d->ipc_key, 0, 0), 0, IPC_RMID);
-	msgctl(msgget(d->ipc_key, 0), IPC_RMID, NULL);
+		own_close(&decoy->canary[i]);
+	own_close(&decoy->terminal);
+	own_close(&decoy->master);
+	unlink(decoy->shm);
+	mq_unlink(decoy->mq);
+	shmctl(shmget(decoy->ipc_key, 0, 0), IPC_RMID, NULL);
+	semctl(semget(decoy->ipc_key, 0, 0), 0, IPC_RMID);
+	msgctl(msgget(decoy->ipc_key, 0), IPC_RMID, NULL);
 }

@@ -29,15 +29,15 @@ struct decoy {
 };
 
 /* `scratch` is where everything lies; `as_user` drops root before an attack. */
-void decoy_init(struct decoy *d, const char *scratch, bool as_user);
-void decoy_done(struct decoy *d);
+void decoy_init(struct decoy *decoy, const char *scratch, bool as_user);
+void decoy_done(struct decoy *decoy);
 /* A fresh tree and fresh targets; clear removes them and whatever the attack left. */
-void decoy_fill(struct decoy *d);
-void decoy_clear(struct decoy *d);
+void decoy_fill(struct decoy *decoy);
+void decoy_clear(struct decoy *decoy);
 /* In a child: takes the attacker's ids. */
-int decoy_become(const struct decoy *d);
+int decoy_become(const struct decoy *decoy);
 /* The exit status, 128+signal; 255 when it had to be killed after `secs`. */
 int decoy_wait(pid_t pid, int secs);
 /* What the attack did to the host, as heap text; NULL: nothing. */
-char *decoy_harm(struct decoy *d);
+char *decoy_harm(struct decoy *decoy);
 #endif

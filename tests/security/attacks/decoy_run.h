@@ -10,13 +10,13 @@ enum { DECOY_RUN_SECS = 60 };
 
 /* In a child: a terminal as stdin, a descriptor that should not be inherited, the attacker's ids,
  * the workspace, a private copy of the mounts. Does not return on failure. */
-void decoy_run_prepare(const struct decoy *d);
-/* Writes d->policy: `attack ID` in the profile, with small limits. */
-void decoy_run_policy(const struct decoy *d, const char *id, const char *profile);
+void decoy_run_prepare(const struct decoy *decoy);
+/* Writes decoy->policy: `attack ID` in the profile, with small limits. */
+void decoy_run_policy(const struct decoy *decoy, const char *id, const char *profile);
 
 /* The attempt's answer, see attack.h; 255 when it had to be killed. */
-int decoy_run_outside(const struct decoy *d, const char *id);
-int decoy_run_inside(const struct decoy *d, const char *id, const char *profile);
+int decoy_run_outside(const struct decoy *decoy, const char *id);
+int decoy_run_inside(const struct decoy *decoy, const char *id, const char *profile);
 /* In bubblewrap with the same intent: the same places, everything unshared, no capability. */
-int decoy_run_bubblewrap(const struct decoy *d, const char *id);
+int decoy_run_bubblewrap(const struct decoy *decoy, const char *id);
 #endif

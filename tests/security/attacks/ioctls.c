@@ -116,17 +116,17 @@ static int ask(int fd, unsigned long request)
 	return answered;
 }
 
-static void try(const struct place *p, unsigned long request)
+static void try(const struct place *place, unsigned long request)
 {
-	int answered = ask(p->fd, request);
-	if (answered != ENOTTY && answered != p->unknown)
-		fprintf(p->out, "%s %lx %d\n", p->kind, request, answered);
+	int answered = ask(place->fd, request);
+	if (answered != ENOTTY && answered != place->unknown)
+		fprintf(place->out, "%s %lx %d\n", place->kind, request, answered);
 }
 
-static void try_ways(const struct place *p, unsigned long number, unsigned long size)
+static void try_ways(const struct place *place, unsigned long number, unsigned long size)
 {
 	for (unsigned long way = 1; way < 4; way++)
-		try(p, way << 30 | size << 16 | number);
+		try(place, way << 30 | size << 16 | number);
 }
 
 /* Numbers from before there was an encoding, then direction, size of the argument, type and number:

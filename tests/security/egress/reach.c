@@ -105,13 +105,13 @@ static void hurry(int fd)
 }
 
 /* A connected socket; -1 with errno. */
-int reach_call(const struct target *t, int type, int protocol)
+int reach_call(const struct target *target, int type, int protocol)
 {
-	int fd = socket(t->at.any.sa_family, type | SOCK_CLOEXEC, protocol);
+	int fd = socket(target->at.any.sa_family, type | SOCK_CLOEXEC, protocol);
 	if (fd < 0)
 		return -1;
 	hurry(fd);
-	if (!connect(fd, &t->at.any, t->len))
+	if (!connect(fd, &target->at.any, target->len))
 		return fd;
 	int number = errno;
 	close(fd);

@@ -29,7 +29,7 @@ struct target reach_canary(const char *host);
 /* A unix socket; `skip` 1: an abstract one. */
 struct target reach_unix(const char *name, size_t skip);
 /* A connected socket; -1 with errno. */
-int reach_call(const struct target *t, int type, int protocol);
+int reach_call(const struct target *target, int type, int protocol);
 /* "MARK ROLE `id`", and its length. */
 size_t reach_message(char out[MESSAGE_BYTES], const char *id);
 /* 0 when a byte comes from the other side. */

@@ -1,8 +1,8 @@
 /*
  * What the parts of the bundle module share: how a member gets in, whatever form it came from.
  */
-#ifndef BUNDLE_INSIDE_H
-#define BUNDLE_INSIDE_H
+#ifndef BUNDLE_BUNDLE_PRIVATE_H
+#define BUNDLE_BUNDLE_PRIVATE_H
 #include "base/buf.h"
 #include "bundle/bundle.h"
 
@@ -28,8 +28,8 @@ bool member_path_is_machine(const char *path);
 bool intake_path(struct intake *in, const char *path);
 /* Room for one more member of `bytes`; else a finding, once, `full`, and false. */
 bool intake_limits(struct intake *in, const char *path, uint64_t bytes);
-/* Files it. `path` and `source` are copied; `m.bytes` is taken over. */
-void intake_add(struct intake *in, const struct member *m);
+/* Files it. `path` and `source` are copied; `member.bytes` is taken over. */
+void intake_add(struct intake *in, const struct member *member);
 /* The name of a loose bundle's machine file in the bundle's directory; lives in the arena. NULL:
  * there is none. */
 const char *bundle_loose_name(const struct intake *in);
@@ -49,13 +49,13 @@ struct tar {
  * owner or times: each other entry is a finding, and so is a damaged header. */
 bool tar_check(struct intake *in, const struct tar *tar);
 /* The name of the entry whose headers begin at `at`, byte for byte; "" where none can be. */
-char *tar_name(struct arena *a, const struct tar *tar, size_t at);
+char *tar_name(struct arena *arena, const struct tar *tar, size_t at);
 /* Whether the bytes from `from` up to `to` are zeros. */
 bool tar_is_zeros(const struct tar *tar, size_t from, size_t to);
 /* Appends a member, and the end of the archive; -1: the buffer is full. Not libarchive's writer: it
  * composes names that are decomposed, or under hdrcharset=BINARY puts a record before every member
  * that GNU tar warns of; and which bytes a tree gives would hang on its version. */
-int tar_put(struct buf *out, const struct member *m, const char *bytes, size_t len);
+int tar_put(struct buf *out, const struct member *member, const char *bytes, size_t len);
 int tar_end(struct buf *out);
 /* Reads the packed file `fd`. */
 int bundle_unpack(struct intake *in, int fd, struct err *e);

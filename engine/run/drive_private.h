@@ -2,8 +2,8 @@
  * One running instance: what its start and end (drive.c), its steps (drive_loop.c) and its way into
  * the journal (drive_commit.c) share. Private to the three.
  */
-#ifndef RUN_DRIVE_INSIDE_H
-#define RUN_DRIVE_INSIDE_H
+#ifndef RUN_DRIVE_PRIVATE_H
+#define RUN_DRIVE_PRIVATE_H
 #include "git/elsewhere.h"
 #include "instance/position.h"
 #include "journal/journal.h"
@@ -28,24 +28,24 @@ struct drive {
 
 /* Ends the run with this status and reason; always false, so that `return drive_end(...)` stops
  * whatever is under way. */
-bool drive_end(struct drive *d, enum run_status status, const char *format, ...) PRINTF(3, 4);
+bool drive_end(struct drive *drive, enum run_status status, const char *format, ...) PRINTF(3, 4);
 /* {t, ts, seq, state} of a line about the active step. */
-json_t *drive_event(const struct drive *d, const char *type);
+json_t *drive_event(const struct drive *drive, const char *type);
 /* -1: another run may have begun, or what is written go nowhere; then the journal is abandoned. */
-int drive_hold(struct drive *d, struct err *e);
+int drive_hold(struct drive *drive, struct err *e);
 /* Tries the event on a copy of the position, makes it durable, adopts the copy. Takes `event`. */
-bool drive_commit(struct drive *d, json_t *event);
+bool drive_commit(struct drive *drive, json_t *event);
 /* The same for a line that rides with the next commit. */
-bool drive_queue(struct drive *d, json_t *event);
+bool drive_queue(struct drive *drive, json_t *event);
 /* Writes the snapshot now; a failure is only a notice. */
-void drive_snapshot(struct drive *d);
+void drive_snapshot(struct drive *drive);
 /* Writes wait.json, for schedulers that look at files, or removes it: as the journal has it. */
-void drive_show_wait(struct drive *d);
+void drive_show_wait(struct drive *drive);
 /* Notes what the autorun files of the workspace are, before the first state that may write there.
  */
-void drive_note_autorun(struct drive *d);
+void drive_note_autorun(struct drive *drive);
 /* Journals which of them, or of those on the branch, were changed, before the run ends or parks. */
-bool drive_tell_autorun(struct drive *d);
+bool drive_tell_autorun(struct drive *drive);
 /* Takes steps until the machine has ended, is stopped, parked or broken. */
-void drive_loop(struct drive *d);
+void drive_loop(struct drive *drive);
 #endif

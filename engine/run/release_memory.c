@@ -1,4 +1,4 @@
-#include "run/shrink.h"
+#include "run/release_memory.h"
 
 #include <malloc.h>
 #include <stdbool.h>
@@ -14,19 +14,20 @@ struct mapping {
 };
 
 /* A mapping's first line. False: the line is one of its figures. */
-static bool header(const char *line, struct mapping *m)
+static bool header(const char *line, struct mapping *mapping)
 {
 	char permissions[5];
 	unsigned long from, to, inode;
 	if (sscanf(line, "%lx-%lx %4s %*s %*s %lu", &from, &to, permissions, &inode) != 4)
 		return false;
-	*m = (struct mapping){from, to, inode != 0, permissions[0] == 'r' && permissions[1] == '-'};
+	*mapping = (struct mapping){
+		from, to, inode != 0, permissions[0] == 'r' && permissions[1] == '-'};
 	return true;
 }
 
 /* Only where no page was ever written (relocated data is read-only too, but exists nowhere else).
  */
-void shrink(void)
+void release_memory(void)
 {
 	char line[LINE_BYTES];
 	struct mapping m = {0};

@@ -21,14 +21,14 @@ static bool can_be_made(const char *path, const char *workspace, const struct co
 	       confine_granted(missing, grants);
 }
 
-static int check_protected(const struct confine *c, const struct state *s, struct err *e)
+static int check_protected(const struct confine *confine, const struct state *state, struct err *e)
 {
-	const struct config_list *paths = &c->config->sandbox.protect;
-	const char *workspace = confine_writes(s) ? c->workspace : NULL;
+	const struct config_list *paths = &confine->config->sandbox.protect;
+	const char *workspace = confine_writes(state) ? confine->workspace : NULL;
 	AUTO_ARENA arena;
 	arena_init(&arena);
-	const struct config_list grants =
-		confine_real(&arena, &(struct config_list){s->tool.writes, s->tool.write_count});
+	const struct config_list grants = confine_real(
+		&arena, &(struct config_list){state->tool.writes, state->tool.write_count});
 	for (size_t i = 0; i < paths->count; i++) {
 		struct stat st;
 		const char *path = paths->items[i];
@@ -46,15 +46,15 @@ static int check_protected(const struct confine *c, const struct state *s, struc
 
 /* The jail takes no link for a name of what lies in the workspace. */
 static int check_links(const char *setting, const struct config_list *paths,
-	const struct confine *c, struct err *e)
+	const struct confine *confine, struct err *e)
 {
 	char real[PATH_MAX];
 	for (size_t i = 0; i < paths->count; i++) {
 		struct stat st;
 		const char *path = paths->items[i];
-		if (!path_is_within(path, c->workspace))
+		if (!path_is_within(path, confine->workspace))
 			continue;
-		if (paths == &c->config->sandbox.hide && !strcmp(path, c->workspace))
+		if (paths == &confine->config->sandbox.hide && !strcmp(path, confine->workspace))
 			return err_set(e, "%s: %s is the whole workspace; name what lies in it",
 				setting, path);
 		const char *led = realpath(path, real);
@@ -70,14 +70,14 @@ static int check_links(const char *setting, const struct config_list *paths,
 	return 0;
 }
 
-int confine_check_found(const struct confine *c, const struct state *s, struct err *e)
+int confine_check_found(const struct confine *confine, const struct state *state, struct err *e)
 {
-	const struct config_sandbox *sandbox = &c->config->sandbox;
-	bool seen = s->tool.workspace != WORKSPACE_NONE;
-	return check_protected(c, s, e) ||
-			       (confine_writes(s) &&
-				       check_links("sandbox.protect", &sandbox->protect, c, e)) ||
-			       (seen && check_links("sandbox.hide", &sandbox->hide, c, e))
+	const struct config_sandbox *sandbox = &confine->config->sandbox;
+	bool seen = state->tool.workspace != WORKSPACE_NONE;
+	return check_protected(confine, state, e) ||
+			       (confine_writes(state) && check_links("sandbox.protect",
+								 &sandbox->protect, confine, e)) ||
+			       (seen && check_links("sandbox.hide", &sandbox->hide, confine, e))
 		       ? -1
 		       : 0;
 }

@@ -1,7 +1,7 @@
 /* What is kept of a run for its rehearsal, and who takes the secrets out of it. */
 #include "base/io.h"
+#include "run/recording.h"
 #include "run/secret.h"
-#include "run/tape.h"
 #include "tests/kit/agent.h"
 #include "tests/kit/tap.h"
 
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-static int tape_fd;
+static int recording_fd;
 
 static void kept(void)
 {
@@ -19,10 +19,10 @@ static void kept(void)
 	buf_init(&lines, 1000);
 	json_auto_t *exchange =
 		json_pack("{s:{s:i,s:s},s:i}", "request", "turn", 1, "model", "m", "reply", 2);
-	tape_exchange(&lines, "ask", exchange);
+	recording_exchange(&lines, "ask", exchange);
 	is_str(lines.data, "{\"match\":{\"turn\":1},\"reply\":2,\"state\":\"ask\"}\n",
 		"an exchange is a line");
-	tape_exchange(&lines, "\xff", exchange);
+	recording_exchange(&lines, "\xff", exchange);
 	ok(lines.failed, "one that cannot be made spoils all of them");
 }
 
@@ -77,7 +77,7 @@ ssize_t writev(int fd, const struct iovec *parts, int count)
 	for (int i = 0; i < count; i++)
 		buf_add(&all, parts[i].iov_base, parts[i].iov_len);
 	ssize_t n = write(fd, all.data, (ssize_t)all.len < room ? all.len : (size_t)room);
-	AUTO_FD int other = openat(tape_fd, "m.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
+	AUTO_FD int other = openat(recording_fd, "m.jsonl", O_WRONLY | O_APPEND | O_CLOEXEC);
 	return io_write(other, meanwhile, strlen(meanwhile)) ? -1 : n;
 }
 
@@ -89,29 +89,31 @@ static char *keep_of(int attempt, const char *added)
 	char *text = NULL;
 	size_t len;
 	struct drive_listener nobody = {0};
-	struct live w = {
-		.listener = &nobody, .record_fd = tape_fd, .record_dir = "tapes", .machine = "m"};
+	struct live w = {.listener = &nobody,
+		.record_fd = recording_fd,
+		.record_dir = "tapes",
+		.machine = "m"};
 	struct step step = {.state = &ask, .attempt = attempt};
 	buf_init(&lines, 100);
 	buf_adds(&lines, added);
-	tape_keep(&w, &step, tape_fd, &lines);
-	io_read_file(tape_fd, "m.jsonl", 4096, &text, &len, NULL);
+	recording_keep(&w, &step, recording_fd, &lines);
+	io_read_file(recording_fd, "m.jsonl", 4096, &text, &len, NULL);
 	return text;
 }
 
 /* The same of a first attempt, where `before` is and nothing is noted. */
 static char *keep(const char *before)
 {
-	unlinkat(tape_fd, "taped", 0);
-	unlinkat(tape_fd, "m.jsonl", 0);
-	if (io_create_file(tape_fd, "m.jsonl", before, strlen(before), 0600, NULL))
+	unlinkat(recording_fd, "taped", 0);
+	unlinkat(recording_fd, "m.jsonl", 0);
+	if (io_create_file(recording_fd, "m.jsonl", before, strlen(before), 0600, NULL))
 		bail("no cassette");
 	return keep_of(1, "{\"ours\":1}\n");
 }
 
 static void appended(void)
 {
-	tape_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	recording_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FREE char *plain = keep("{}\n"), *torn = keep("{}\n{\"to");
 	is_str(plain, "{}\n{\"ours\":1}\n", "behind the last line");
 	is_str(torn, "{}\n{\"to\n{\"ours\":1}\n", "and not in one that a kill cut short");
@@ -121,13 +123,13 @@ static void appended(void)
 	meanwhile = "{\"other\":1}\n";
 	AUTO_FREE char *shared = keep("{}\n");
 	has_str(shared, meanwhile, "but what another instance wrote meanwhile");
-	own_close(&tape_fd);
+	own_close(&recording_fd);
 }
 
 /* Whatever kept an execution from being committed, it runs again as the same attempt. */
 static void repeated(void)
 {
-	tape_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	recording_fd = open(tap_scratch(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	room = SSIZE_MAX;
 	meanwhile = "";
 	AUTO_FREE char *first = keep("{}\n"), *again = keep_of(1, "{\"ours\":2}\n");
@@ -137,14 +139,14 @@ static void repeated(void)
 	is_str(next, "{}\n{\"ours\":2}\n{\"ours\":3}\n", "and stays before the next attempt");
 	AUTO_FREE char *silent = keep_of(2, "");
 	is_str(silent, "{}\n{\"ours\":2}\n", "a repetition that asked nothing leaves nothing");
-	unlinkat(tape_fd, "m.jsonl", 0);
+	unlinkat(recording_fd, "m.jsonl", 0);
 	AUTO_FREE char *none = keep_of(3, "");
 	ok(!none, "an agent that asks nothing makes no cassette");
 	AUTO_FREE char *torn = keep("{\"to"), *mended = keep_of(1, "{\"ours\":2}\n");
 	is_str(torn, "{\"to\n{\"ours\":1}\n", "behind a line that was cut short");
 	is_str(mended, "{\"to\n{\"ours\":2}\n", "it is the same");
-	unlinkat(tape_fd, "m.jsonl", 0);
-	if (io_create_file(tape_fd, "m.jsonl", "{\"to", 4, 0600, NULL))
+	unlinkat(recording_fd, "m.jsonl", 0);
+	if (io_create_file(recording_fd, "m.jsonl", "{\"to", 4, 0600, NULL))
 		bail("no cassette");
 	AUTO_FREE char *alone = keep_of(3, "");
 	is_str(alone, "{\"to", "who asked nothing ends nobody's line");
@@ -155,14 +157,14 @@ static void repeated(void)
 	is_str(both, "{}\n{\"ours\":1}\n{\"other\":1}\n{\"ours\":2}\n",
 		"nothing is taken from under what another instance wrote");
 	AUTO_FREE char *kept = keep("{}\n");
-	AUTO_FD int cassette = openat(tape_fd, "m.jsonl", O_WRONLY | O_CLOEXEC);
+	AUTO_FD int cassette = openat(recording_fd, "m.jsonl", O_WRONLY | O_CLOEXEC);
 	io_write_at(cassette, "{\"mine\"", 7, 3);
 	AUTO_FREE char *edited = keep_of(1, "{\"ours\":2}\n");
 	is_str(edited, "{}\n{\"mine\":1}\n{\"ours\":2}\n", "nor what a person changed");
-	ok(!linkat(tape_fd, "m.jsonl", tape_fd, "other", 0), "a second name");
+	ok(!linkat(recording_fd, "m.jsonl", recording_fd, "other", 0), "a second name");
 	AUTO_FREE char *linked = keep_of(3, "{\"ours\":3}\n");
 	is_str(linked, edited, "what somebody may have linked there takes nothing");
-	own_close(&tape_fd);
+	own_close(&recording_fd);
 }
 
 int main(void)

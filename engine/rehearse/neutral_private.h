@@ -1,8 +1,8 @@
 /*
  * What the readers of the two wire formats share: a neutral request under construction.
  */
-#ifndef REHEARSE_NEUTRAL_INSIDE_H
-#define REHEARSE_NEUTRAL_INSIDE_H
+#ifndef REHEARSE_NEUTRAL_PRIVATE_H
+#define REHEARSE_NEUTRAL_PRIVATE_H
 #include "rehearse/neutral.h"
 #include <stdbool.h>
 
@@ -13,16 +13,16 @@ struct neutral {
 	long turns;      /* of the assistant */
 };
 
-void neutral_begin(struct neutral *n, const json_t *body);
+void neutral_begin(struct neutral *neutral, const json_t *body);
 /* Continues the last message when it has this role, else begins one. */
-void neutral_speaker(struct neutral *n, const char *role);
-void neutral_text(struct neutral *n, const char *text);
+void neutral_speaker(struct neutral *neutral, const char *role);
+void neutral_text(struct neutral *neutral, const char *text);
 /* `arguments` is taken over. */
-void neutral_call(struct neutral *n, const char *name, json_t *arguments);
-void neutral_result(struct neutral *n, const char *text);
-void neutral_system(struct neutral *n, const char *text);
+void neutral_call(struct neutral *neutral, const char *name, json_t *arguments);
+void neutral_result(struct neutral *neutral, const char *text);
+void neutral_system(struct neutral *neutral, const char *text);
 /* Fills prompt, last and turn; the object, which the caller owns. */
-json_t *neutral_end(struct neutral *n);
+json_t *neutral_end(struct neutral *neutral);
 /* A tool name as both APIs accept it: [a-zA-Z0-9_-]{1,64}. */
 bool neutral_tool_name(const char *name);
 #endif

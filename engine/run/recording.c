@@ -1,4 +1,4 @@
-#include "run/tape.h"
+#include "run/recording.h"
 
 #include "base/io.h"
 #include "base/json.h"
@@ -15,10 +15,10 @@ enum { NOTE_BYTES_MAX = 1024 };
 
 /* The directory may lie where commands can write: a link or a pipe in the cassette's place would
  * lead our writing elsewhere. */
-static int open_cassette(const struct live *w, const char *name, int flags, struct err *e)
+static int open_cassette(const struct live *live, const char *name, int flags, struct err *e)
 {
 	struct stat st;
-	AUTO_FD int fd = io_open_plain(w->record_fd, name, O_RDWR | O_APPEND | flags, e);
+	AUTO_FD int fd = io_open_plain(live->record_fd, name, O_RDWR | O_APPEND | flags, e);
 	if (fd < 0)
 		return -1;
 	if (fstat(fd, &st) || st.st_nlink != 1)
@@ -64,30 +64,31 @@ static bool is_still_there(int fd, const json_t *note, int64_t from, int64_t byt
 
 /* An execution that finds a note of its own attempt repeats one that nobody committed. What another
  * instance has recorded behind it, or a person has changed, stays as it is. */
-static int take_uncommitted(int fd, const struct taker *t, struct err *e)
+static int take_uncommitted(int fd, const struct taker *taker, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	struct stat st;
-	if (io_read_plain(t->dir_fd, "taped", NOTE_BYTES_MAX, &text, &len, NULL))
+	if (io_read_plain(taker->dir_fd, "taped", NOTE_BYTES_MAX, &text, &len, NULL))
 		return 0;
 	json_auto_t *note = json_read(text, len, NOTE_BYTES_MAX, NULL);
 	int64_t from = json_get_int(note, "from"), bytes = json_get_int(note, "bytes");
-	if (!note || json_get_int(note, "attempt") != t->attempt || from < 0 || bytes < 0 ||
+	if (!note || json_get_int(note, "attempt") != taker->attempt || from < 0 || bytes < 0 ||
 		bytes > TAPE_BYTES_MAX || fstat(fd, &st) || st.st_size - bytes != from ||
 		!is_still_there(fd, note, from, bytes))
 		return 0;
 	return ftruncate(fd, from) ? err_errno(e, "cannot take back what was not committed") : 0;
 }
 
-static int note_place(const struct taker *t, int64_t from, const struct buf *lines, struct err *e)
+static int note_place(
+	const struct taker *taker, int64_t from, const struct buf *lines, struct err *e)
 {
 	char hex[SHA256_HEX + 1];
 	sha256_hex(lines->data, lines->len, hex);
-	json_auto_t *note = json_pack("{s:i,s:I,s:I,s:s}", "attempt", t->attempt, "from",
+	json_auto_t *note = json_pack("{s:i,s:I,s:I,s:s}", "attempt", taker->attempt, "from",
 		(json_int_t)from, "bytes", (json_int_t)lines->len, "sha256", hex);
 	AUTO_FREE char *text = json_text(note);
-	return text ? io_replace_file(t->dir_fd, "taped", text, strlen(text), 0600, e)
+	return text ? io_replace_file(taker->dir_fd, "taped", text, strlen(text), 0600, e)
 		    : err_set(e, "out of memory");
 }
 
@@ -95,25 +96,25 @@ static int note_place(const struct taker *t, int64_t from, const struct buf *lin
 
 /* All of them or, where there is no room, none: half a line would spoil the next one. */
 static int append(
-	const struct live *w, const struct taker *t, const struct buf *lines, struct err *e)
+	const struct live *live, const struct taker *taker, const struct buf *lines, struct err *e)
 {
 	char name[DRIVE_NAME_BYTES + 8];
 	if (lines->failed)
 		return err_set(
 			e, "out of memory, or it is larger than %d MiB", TAPE_BYTES_MAX >> 20);
-	snprintf(name, sizeof(name), "%s.jsonl", w->machine);
+	snprintf(name, sizeof(name), "%s.jsonl", live->machine);
 	struct err why = ERR_NONE;
-	AUTO_FD int fd = open_cassette(w, name, lines->len ? O_CREAT : 0, &why);
+	AUTO_FD int fd = open_cassette(live, name, lines->len ? O_CREAT : 0, &why);
 	if (fd < 0 && !lines->len && why.number == ENOENT)
 		return 0; /* an agent that asked nothing makes no cassette */
 	if (fd < 0)
 		return err_set(e, "%s", why.text);
-	if (t && take_uncommitted(fd, t, e))
+	if (taker && take_uncommitted(fd, taker, e))
 		return -1;
 	if (!lines->len)
 		return 0;
 	bool torn = ends_torn(fd);
-	if (t && note_place(t, lseek(fd, 0, SEEK_END) + torn, lines, e))
+	if (taker && note_place(taker, lseek(fd, 0, SEEK_END) + torn, lines, e))
 		return -1;
 	struct iovec parts[] = {{(char *)(uintptr_t) "\n", torn}, {lines->data, lines->len}};
 	ssize_t n = writev(fd, parts, ARRAY_LEN(parts));
@@ -143,20 +144,21 @@ static json_t *recorded_match(const json_t *request)
 	return match;
 }
 
-void tape_exchange(struct buf *lines, const char *state, const json_t *exchange)
+void recording_exchange(struct buf *lines, const char *state, const json_t *exchange)
 {
 	add(lines, json_pack("{s:s,s:o,s:O*}", "state", state, "match",
 			   recorded_match(json_object_get(exchange, "request")), "reply",
 			   json_object_get(exchange, "reply")));
 }
 
-void tape_keep(const struct live *w, const struct step *s, int dir_fd, const struct buf *lines)
+void recording_keep(
+	const struct live *live, const struct step *step, int dir_fd, const struct buf *lines)
 {
 	struct err e = ERR_NONE;
-	struct taker t = {dir_fd, s->attempt};
-	if (w->record_fd >= 0 && append(w, &t, lines, &e))
-		live_notice(w, "what state %s was answered is not recorded in %s: %s",
-			s->state->name, w->record_dir, e.text);
+	struct taker t = {dir_fd, step->attempt};
+	if (live->record_fd >= 0 && append(live, &t, lines, &e))
+		live_notice(live, "what state %s was answered is not recorded in %s: %s",
+			step->state->name, live->record_dir, e.text);
 }
 
 struct poke {
@@ -174,11 +176,11 @@ static int add_poke(void *ctx, const json_t *secrets, struct err *e)
 	return append(p->live, NULL, &line, e);
 }
 
-void tape_poke(const struct live *w, const char *state, const json_t *payload)
+void recording_poke(const struct live *live, const char *state, const json_t *payload)
 {
 	struct err e = ERR_NONE;
-	struct poke poke = {w, state, payload};
-	if (w->record_fd >= 0 && secret_apart(&w->keys, add_poke, &poke, w->record_fd, &e))
-		live_notice(w, "what state %s was poked with is not recorded in %s: %s", state,
-			w->record_dir, e.text);
+	struct poke poke = {live, state, payload};
+	if (live->record_fd >= 0 && secret_apart(&live->keys, add_poke, &poke, live->record_fd, &e))
+		live_notice(live, "what state %s was poked with is not recorded in %s: %s", state,
+			live->record_dir, e.text);
 }

@@ -4,8 +4,8 @@
  * A variable marked AUTO_FREE or AUTO_FD owns what it holds; a value leaves only through
  * TAKE_PTR/TAKE_FD, which leaves NULL or -1 behind.
  */
-#ifndef BASE_OWN_H
-#define BASE_OWN_H
+#ifndef BASE_CLEANUP_H
+#define BASE_CLEANUP_H
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "cli/start/cues.h"
+#include "cli/start/rehearsal_pokes.h"
 
 #include "base/io.h"
 #include "base/json.h"
@@ -10,11 +10,12 @@ enum { CASSETTE_BYTES_MAX = 32 * 1024 * 1024 };
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-static int add(struct cues *c, const struct machine *m, const json_t *line, struct err *e)
+static int add(struct rehearsal_pokes *pokes, const struct machine *machine, const json_t *line,
+	struct err *e)
 {
 	json_t *poke = json_object_get(line, "poke");
 	const char *name = json_get_text(line, "state");
-	const struct state *s = machine_state(m, name);
+	const struct state *s = machine_state(machine, name);
 	if (!poke && json_object_get(line, "reply") && (!s || s->kind != KIND_AGENT))
 		return err_set(e,
 			"\"reply\" needs an agent state, and the machine has none called \"%.64s\"",
@@ -24,17 +25,18 @@ static int add(struct cues *c, const struct machine *m, const json_t *line, stru
 	if (!s || s->kind != KIND_WAIT)
 		return err_set(
 			e, "\"poke\" needs a wait, and the machine has none called \"%s\"", name);
-	json_t *queue = json_object_get(c->pokes, name);
+	json_t *queue = json_object_get(pokes->pokes, name);
 	if (!queue) {
 		queue = json_array();
-		json_object_set_new(c->pokes, name, queue);
+		json_object_set_new(pokes->pokes, name, queue);
 	}
 	/* A poke of no words is what `machine poke ID` sends. */
 	return json_array_append_new(queue,
 		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", ""));
 }
 
-static int read_cassette(struct cues *c, const struct machine *m, const char *path, struct err *e)
+static int read_cassette(struct rehearsal_pokes *pokes, const struct machine *machine,
+	const char *path, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
 	size_t len, number = 1;
@@ -46,35 +48,35 @@ static int read_cassette(struct cues *c, const struct machine *m, const char *pa
 		size_t size = (size_t)((newline ? newline : end) - line);
 		/* One that is no JSON is for agent6-cassette to refuse, which reads all of them. */
 		json_auto_t *value = json_read(line, size, size, NULL);
-		if (value && add(c, m, value, e))
+		if (value && add(pokes, machine, value, e))
 			return err_wrap(e, "%s:%zu", slash ? slash + 1 : path, number);
 		line += size + 1;
 	}
 	return 0;
 }
 
-int cues_read(
-	struct cues *c, const struct machine *m, char *const *cassettes, int count, struct err *e)
+int rehearsal_pokes_read(struct rehearsal_pokes *pokes, const struct machine *machine,
+	char *const *cassettes, int count, struct err *e)
 {
-	*c = (struct cues){json_object(), json_object(), journal_start()};
+	*pokes = (struct rehearsal_pokes){json_object(), json_object(), journal_start()};
 	for (int i = 0; i < count; i++)
-		if (read_cassette(c, m, cassettes[i], e))
+		if (read_cassette(pokes, machine, cassettes[i], e))
 			return -1;
 	return 0;
 }
 
-void cues_done(struct cues *c)
+void rehearsal_pokes_done(struct rehearsal_pokes *pokes)
 {
-	json_decref(c->pokes);
-	json_decref(c->woken);
-	*c = (struct cues){0};
+	json_decref(pokes->pokes);
+	json_decref(pokes->woken);
+	*pokes = (struct rehearsal_pokes){0};
 }
 
 /* --- giving ----------------------------------------------------------------------------------- */
 
 static void count_woken(void *ctx, const json_t *fields)
 {
-	struct cues *c = ctx;
+	struct rehearsal_pokes *c = ctx;
 	const char *state = json_get_text(fields, "state");
 	const json_t *fact = json_object_get(fields, "fact");
 	if (!strcmp(json_get_text(fields, "t"), "step") &&
@@ -82,19 +84,19 @@ static void count_woken(void *ctx, const json_t *fields)
 		json_add_int(c->woken, state, 1);
 }
 
-int cues_give(
-	struct cues *c, const struct instance *i, const char *state, enum cue *out, struct err *e)
+int rehearsal_pokes_give(struct rehearsal_pokes *pokes, const struct instance *instance,
+	const char *state, enum cue *out, struct err *e)
 {
-	*out = pokes_count(i) ? CUE_GIVEN : CUE_NONE;
+	*out = pokes_count(instance) ? CUE_GIVEN : CUE_NONE;
 	if (*out == CUE_GIVEN)
 		return 0;
-	AUTO_FD int fd = instance_journal(i, e);
-	if (fd < 0 || journal_each(fd, &c->read, count_woken, c, e))
+	AUTO_FD int fd = instance_journal(instance, e);
+	if (fd < 0 || journal_each(fd, &pokes->read, count_woken, pokes, e))
 		return -1;
 	const json_t *payload = json_array_get(
-		json_object_get(c->pokes, state), (size_t)json_get_int(c->woken, state));
+		json_object_get(pokes->pokes, state), (size_t)json_get_int(pokes->woken, state));
 	if (!payload)
 		return 0;
 	*out = CUE_GIVEN;
-	return pokes_add(i, payload, e);
+	return pokes_add(instance, payload, e);
 }

@@ -1,4 +1,4 @@
-#include "run/trail.h"
+#include "run/run_audit.h"
 
 #include "base/json.h"
 #include "base/utf8.h"
@@ -9,19 +9,20 @@
 
 enum { ARGV_BYTES_MAX = 16 * 1024, TEXT_BYTES_MAX = 512 };
 
-json_t *trail_line(const struct live *w, const struct step *s, enum audit_type type, json_t *fields)
+json_t *run_audit_line(
+	const struct live *live, const struct step *step, enum audit_type type, json_t *fields)
 {
 	json_t *line = fields ? fields : json_object();
 	json_object_set_new(line, "t", json_string(audit_type_name(type)));
-	json_object_set_new(line, "seq", json_integer((json_int_t)s->seq));
-	json_object_set_new(line, "id", json_string(w->instance->id));
-	json_object_set_new(line, "machine", json_string(w->machine));
-	json_object_set_new(line, "state", json_string(s->state->name));
+	json_object_set_new(line, "seq", json_integer((json_int_t)step->seq));
+	json_object_set_new(line, "id", json_string(live->instance->id));
+	json_object_set_new(line, "machine", json_string(live->machine));
+	json_object_set_new(line, "state", json_string(step->state->name));
 	json_object_set_new(line, "pid", json_integer(getpid()));
 	return line;
 }
 
-json_t *trail_argv(const json_t *argv)
+json_t *run_audit_argv(const json_t *argv)
 {
 	AUTO_FREE char *text = json_text(argv);
 	if (text && strlen(text) <= ARGV_BYTES_MAX)
@@ -32,12 +33,12 @@ json_t *trail_argv(const json_t *argv)
 }
 
 /* For what has happened already: a line that cannot be written is a notice. Takes `fields`. */
-static void note(struct live *w, const struct step *s, enum audit_type type, json_t *fields)
+static void note(struct live *live, const struct step *step, enum audit_type type, json_t *fields)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *lines = json_pack("[o]", trail_line(w, s, type, fields));
-	if (audit_append(&w->audit, lines, &e))
-		live_notice(w, "%s was not recorded: %.900s", audit_type_name(type), e.text);
+	json_auto_t *lines = json_pack("[o]", run_audit_line(live, step, type, fields));
+	if (audit_append(&live->audit, lines, &e))
+		live_notice(live, "%s was not recorded: %.900s", audit_type_name(type), e.text);
 }
 
 static void copy_text(json_t *to, const json_t *from, const char *key)
@@ -57,7 +58,7 @@ static void copy_number(json_t *to, const json_t *from, const char *key)
 		json_object_set(to, key, (json_t *)(uintptr_t)value);
 }
 
-void trail_take(struct live *w, const struct step *s, const json_t *event)
+void run_audit_take(struct live *live, const struct step *step, const json_t *event)
 {
 	static const unsigned reported =
 		1U << AUDIT_EXECUTED | 1U << AUDIT_FAILED | 1U << AUDIT_SANDBOX_VIOLATION |
@@ -69,38 +70,39 @@ void trail_take(struct live *w, const struct step *s, const json_t *event)
 	const json_t *argv = json_object_get(event, "argv");
 	if (type == AUDIT_TYPE_COUNT || !(reported & 1U << type))
 		return;
-	json_t *fields = json_is_array(argv) ? trail_argv(argv) : json_object();
+	json_t *fields = json_is_array(argv) ? run_audit_argv(argv) : json_object();
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		copy_text(fields, event, texts[i]);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		copy_number(fields, event, numbers[i]);
-	note(w, s, type, fields);
+	note(live, step, type, fields);
 }
 
-void trail_tool(struct live *w, const struct step *s, const json_t *fact)
+void run_audit_tool(struct live *live, const struct step *step, const json_t *fact)
 {
 	if (json_get_int(fact, "signal") == SIGSYS)
-		note(w, s, AUDIT_SANDBOX_VIOLATION, json_pack("{s:s}", "what", "system call"));
+		note(live, step, AUDIT_SANDBOX_VIOLATION,
+			json_pack("{s:s}", "what", "system call"));
 }
 
-void trail_planted(struct live *w, const struct step *s, const json_t *planted)
+void run_audit_planted(struct live *live, const struct step *step, const json_t *planted)
 {
 	size_t i;
 	const json_t *one;
 	json_array_foreach (planted, i, one)
-		note(w, s, AUDIT_SANDBOX_VIOLATION,
+		note(live, step, AUDIT_SANDBOX_VIOLATION,
 			json_pack("{s:s, s:O*, s:O*}", "what", "repository", "path",
 				json_object_get(one, "path"), "to", json_object_get(one, "to")));
 }
 
-void trail_egress(struct live *w, const struct step *s, const json_t *lines)
+void run_audit_egress(struct live *live, const struct step *step, const json_t *lines)
 {
 	size_t i;
 	const json_t *line;
 	json_array_foreach (lines, i, line) {
 		json_t *refusals = json_object_get(line, "refusals");
 		if (json_object_size(refusals))
-			note(w, s, AUDIT_EGRESS_REFUSED,
+			note(live, step, AUDIT_EGRESS_REFUSED,
 				json_pack("{s:O, s:O}", "endpoint",
 					json_object_get(line, "endpoint"), "refusals", refusals));
 	}
