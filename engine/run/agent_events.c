@@ -28,7 +28,7 @@ static void garble(struct agent_events *events, const char *why)
 	events->garbled = true;
 }
 
-/* Texts that are kept: bounded at a character's end. */
+/* Returns the text of a member, cut at a character's end to at most `most` bytes. */
 static json_t *bounded_text(const json_t *line, const char *key, size_t most)
 {
 	const json_t *value = json_object_get(line, key);
@@ -50,7 +50,7 @@ static void raise_to(int64_t *held, int64_t said)
 		*held = said;
 }
 
-/* A gateway that reports less than before, or nonsense, must not lower the ledger. */
+/* Raises the sums, never lowers them: a gateway may report less than before, or nonsense. */
 static int raise_spend(struct spend *held, const json_t *usage)
 {
 	int64_t input = count_of(usage, "input_tokens"), output = count_of(usage, "output_tokens");

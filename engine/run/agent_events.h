@@ -1,8 +1,8 @@
 /*
- * What an agent says on its event pipe: JSON lines, untrusted, decoded one at a time.
+ * The reader of an agent's event pipe: JSON lines, untrusted, decoded one at a time.
  *
  * Lines are capped, decoded strictly and reduced to the few values the supervisor keeps; a line
- * that is not one of the protocol's ends the conversation.
+ * that does not belong to the protocol ends the conversation.
  */
 #ifndef RUN_AGENT_EVENTS_H
 #define RUN_AGENT_EVENTS_H
@@ -15,11 +15,11 @@ struct agent_events {
 	struct buf line;
 	bool confined, ended, garbled;
 	struct spend spend; /* cumulative; never goes down */
-	struct spend most;  /* the same with a call that is under way, as it may have cost */
+	struct spend most;  /* `spend` plus the highest possible cost of a call that is under way */
 	int64_t turns;
 	json_t *result;  /* {outcome, reason, payload}; NULL until the last line */
 	json_t *egress;  /* by endpoint: {connections, up, down, refusals} */
-	char fault[256]; /* garbled: why */
+	char fault[256]; /* why, when `garbled` */
 	/* Called after each line that was understood. */
 	void (*each)(void *ctx, const char *event, const json_t *line);
 	void *ctx;
@@ -27,8 +27,9 @@ struct agent_events {
 
 void agent_events_init(struct agent_events *events);
 void agent_events_done(struct agent_events *events);
-/* A pump's taker. */
+/* The taker of a pump's stream. */
 void agent_events_take(void *ctx, const char *bytes, size_t len);
-/* The fact's outcome, reason and payload, whatever has happened; `late`: it was killed for time. */
+/* Returns the fact's outcome, reason and payload, however the agent ended. `late`: it was killed
+ * because its time was over. */
 json_t *agent_events_fact(const struct agent_events *events, bool late);
 #endif

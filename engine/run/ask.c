@@ -15,8 +15,8 @@
 
 enum { FILES, TIMER, TERMINAL, STREAMS, TYPED_BYTES_MAX = 4096, TICK_MS = 200 };
 
-/* What was answered, and what somebody was killed over who meant to; who is about to comes too
- * late. */
+/* Reports whether the entry is an answer or the temporary file of one. Its writer was killed, or is
+ * still writing and comes too late. */
 static int is_answer(const struct dirent *dirent)
 {
 	return !strcmp(dirent->d_name, "answer.json") ||
@@ -60,7 +60,8 @@ void ask_done(struct asking *asking)
 	buf_done(&asking->typed);
 }
 
-/* Only the foreground of a terminal may read from it; anybody else would be stopped. */
+/* Reports whether this process is in the foreground of a terminal. Only then may it read from it; a
+ * background process would be stopped. */
 static bool has_terminal(const struct asking *asking)
 {
 	const struct drive_listener *l = asking->live->listener;
@@ -98,7 +99,7 @@ static void finish(struct asking *asking, enum ask_by by)
 	asking->answered(asking->ctx, answers, by);
 }
 
-/* What cannot be shown is not asked. */
+/* Shows the question. A question that cannot be shown is answered with no. */
 static void show_prompt(struct asking *asking)
 {
 	const struct drive_listener *l = asking->live->listener;
@@ -113,7 +114,8 @@ static void show_prompt(struct asking *asking)
 	finish(asking, ASK_PERSON);
 }
 
-/* While it is shown, all that can come wakes the pump by itself. */
+/* Sets the pump's tick. A terminal prompt that is not shown yet needs the shorter one; once it is
+ * shown, every event that matters wakes the pump by itself. */
 static void look_again(const struct asking *asking, bool shown)
 {
 	const struct drive_listener *l = asking->live->listener;
@@ -128,7 +130,8 @@ static int open_terminal(const struct asking *asking)
 	return fcntl(asking->live->listener->terminal_fd, F_DUPFD_CLOEXEC, 0);
 }
 
-/* Ctrl-D is an answer; a terminal that has gone is none, and leaves the question to who watches. */
+/* Handles the end of the terminal's input. Ctrl-D from the foreground means no; if the terminal has
+ * gone, a `machine watch` may still answer. */
 static void take_end(struct asking *asking)
 {
 	bool person = has_terminal(asking);
@@ -143,7 +146,8 @@ static void take_typed(void *ctx, const char *bytes, size_t len)
 	struct asking *a = ctx;
 	if (!a->doc || a->pump->draining)
 		return;
-	/* Who was stopped, perhaps for this very reading, gets what was typed for somebody else. */
+	/* A process that was stopped, perhaps for this very read, may read input that was typed for
+	 * another program. Drop it; the tick shows the question again. */
 	interrupts_read(&a->live->interrupts);
 	if (a->seen != a->live->interrupts.seen && has_terminal(a)) {
 		a->pump->tick(a->pump->ctx);
@@ -159,7 +163,7 @@ static void take_typed(void *ctx, const char *bytes, size_t len)
 		if (end)
 			*end = '\0';
 		question_reply(&a->question, end ? a->typed.data : "?");
-		/* One line answers one prompt: what was typed ahead answers nothing. */
+		/* One line answers one prompt: input typed ahead is dropped. */
 		buf_clear(&a->typed);
 		if (a->question.stage == QUESTION_ANSWERED)
 			finish(a, ASK_PERSON);
@@ -178,7 +182,8 @@ static void take_timer(void *ctx, const char *bytes, size_t len)
 	finish(a, ASK_TIMEOUT);
 }
 
-/* The answer in the file, when it is one to this question. */
+/* Takes the answer from the file. Returns false if there is none, or if it answers another
+ * question. */
 static bool take_answer(struct asking *asking)
 {
 	AUTO_FREE char *text = NULL;
@@ -266,7 +271,7 @@ int ask_open(struct asking *asking, json_t *doc, struct err *e)
 {
 	asking->doc = doc;
 	buf_clear(&asking->typed);
-	/* The watch before the question: no answer can come in between. */
+	/* Start the watch before the question is visible, so that no answer comes unnoticed. */
 	if (question_init(&asking->question, asking->doc, e) || open_streams(asking, e) ||
 		write_question(asking, e)) {
 		ask_close(asking);
@@ -280,7 +285,8 @@ int ask_open(struct asking *asking, json_t *doc, struct err *e)
 	return 0;
 }
 
-/* A shell that brings a running job to the foreground sends it nothing: only a look shows. */
+/* A shell that brings a running job to the foreground sends no signal, so each tick checks for
+ * it. */
 void ask_tick(struct asking *asking)
 {
 	if (!asking->doc)
@@ -320,7 +326,7 @@ json_t *ask_read(const struct instance *instance, struct err *e)
 	return json_read(text, len, QUESTION_BYTES_MAX, e);
 }
 
-/* Whoever closes a question removes the answers that are on their way, too. */
+/* A writer that was killed leaves a temporary file; whoever closes the question removes it. */
 int ask_answer(const struct instance *instance, const struct question *question, struct err *e)
 {
 	const json_t *id = json_object_get(question->doc, "id");

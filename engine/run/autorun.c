@@ -12,7 +12,7 @@ const struct autorun autorun_table[] = {
 #undef AUTORUN
 const size_t autorun_count = ARRAY_LEN(autorun_table);
 
-/* Whole families of names, of which the ends are known. */
+/* Families of names that are known by their ends. */
 const struct autorun autorun_endings[] = {{".code-workspace", "VS Code", AUTORUN_OPEN},
 	{".config.cjs", "JavaScript tools", AUTORUN_OPEN},
 	{".config.js", "JavaScript tools", AUTORUN_OPEN},
@@ -78,7 +78,7 @@ static const struct autorun *find(const char *name, size_t len, bool directory)
 const struct autorun *autorun_name(const char *name, bool directory)
 {
 	const struct autorun *row = find(name, strlen(name), directory);
-	/* A link where a directory is expected leads to one, wherever that lies. */
+	/* A link in a directory's place leads to a directory, wherever that lies. */
 	return row || directory ? row : find(name, strlen(name), true);
 }
 

@@ -1,6 +1,6 @@
 /*
- * Autorun files: what programs on the host run or obey because of its name, once a person enters a
- * directory, opens it, or does the usual there. Pure.
+ * Autorun files: files that programs on the host run or obey because of their names, once a person
+ * enters their directory, opens it, or runs the usual commands there. Pure.
  *
  * They are the user's own files, so states may write them. A run lists those that it changed.
  */
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* When it takes effect, the soonest first: a word for programs, and one for people. */
+/* When a program takes notice, the soonest first: a word for programs, and a phrase for people. */
 #define AUTORUN_WHENS(X)                                                                           \
 	X(ENTER, "enter", "when a shell enters the directory")                                     \
 	X(OPEN, "open", "when an editor or another agent opens it")                                \
@@ -24,16 +24,17 @@ struct autorun {
 	enum autorun_when when;
 };
 
-/* In the order of their names; and what whole families of names end in. */
+/* The rows in the order of their names, and those for whole families, known by how a name ends. */
 extern const struct autorun autorun_table[], autorun_endings[];
 extern const size_t autorun_count, autorun_ending_count;
 
 const char *autorun_when_word(enum autorun_when when);
-/* What such a word says to people; "": it is none. */
+/* Returns the phrase for such a word, "" if it is none. */
 const char *autorun_when_text(const char *word);
-/* Returns what a file of this name is, or with `directory` whatever lies below a directory of this
- * name; NULL: nothing known. Letters count alike in both cases. */
+/* Returns the row for a file of this name, or with `directory` the row for everything below a
+ * directory of this name. NULL: nothing is known. Upper and lower case count alike. */
 const struct autorun *autorun_name(const char *name, bool directory);
-/* The same of a path: the outermost directory that is one decides, else the last name. */
+/* Returns the row for a path: that of the outermost directory which has one, else that of its last
+ * name. */
 const struct autorun *autorun_path(const char *path);
 #endif

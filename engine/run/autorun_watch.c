@@ -27,14 +27,14 @@ static const char note_name[] = "autorun.json", temp_name[] = "autorun.json.new"
 
 struct walk {
 	int top_fd;
-	json_t *files; /* PATH: what tells whether it is the same */
+	json_t *files; /* PATH: text that changes whenever the file does */
 	char path[PATH_MAX];
 	size_t depth, entries;
 	bool cut;
 };
 
-/* A link is another file as soon as what it leads to is, in the workspace: nothing else is there to
- * be changed. */
+/* Adds the target of a link, if it lies in the workspace: then a changed target makes the link
+ * count as changed. A state cannot change a target elsewhere. */
 static void add_target(int top_fd, const char *path, struct buf *is)
 {
 	struct stat st;
@@ -65,7 +65,7 @@ static void note_file(struct walk *walk, int dir_fd, const char *name)
 
 static void look(struct walk *walk, int at_fd, const char *name, bool inside);
 
-/* `inside`: a directory whose files all count. */
+/* Visits one entry. `inside`: it lies in a directory all of whose files count. */
 static void visit(struct walk *walk, int dir_fd, const struct dirent *entry, bool inside)
 {
 	const char *name = entry->d_name;
@@ -110,7 +110,7 @@ static void look(struct walk *walk, int at_fd, const char *name, bool inside)
 	closedir(dir);
 }
 
-/* {"files": {PATH: IS}, "cut"}; NULL: the workspace cannot be opened. */
+/* Returns {"files": {PATH: IS}, "cut"}; NULL: the workspace cannot be opened. */
 static json_t *look_all(const char *workspace)
 {
 	AUTO_FD int fd = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -122,7 +122,7 @@ static json_t *look_all(const char *workspace)
 
 /* --- the note --------------------------------------------------------------------------------- */
 
-/* Not synced: a host that goes down has lost it, and at worst nothing is compared. */
+/* The note is not synced: a crash of the host may lose it, and then nothing is compared. */
 int autorun_note(int instance_fd, const char *workspace, struct err *e)
 {
 	if (!faccessat(instance_fd, note_name, F_OK, AT_SYMLINK_NOFOLLOW))
@@ -171,7 +171,8 @@ static struct change change_of(const char *path, const char *how)
 	return change;
 }
 
-/* The soonest first, then the nearest: who makes thousands hides none of the first ones. */
+/* Orders by when a file takes effect, then by depth: thousands of deep files cannot push an
+ * important one off the list. */
 static int by_weight(const void *a, const void *b)
 {
 	const struct change *x = a, *y = b;
@@ -181,7 +182,7 @@ static int by_weight(const void *a, const void *b)
 				    : strcmp(x->path, y->path);
 }
 
-/* `changes`: {PATH: HOW}. NULL: nothing to tell. */
+/* Encodes `changes`, {PATH: HOW}, for the journal. NULL: there is nothing to tell. */
 static json_t *encode(json_t *changes, bool cut)
 {
 	size_t count = json_object_size(changes), filled = 0;

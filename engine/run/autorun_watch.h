@@ -1,10 +1,10 @@
 /*
- * Which autorun files (autorun.h) of a workspace change while a run works in it. What they are is
- * noted in the instance before the first state that may write there, and compared when the run
- * stops: two walks through the names of a workspace for each start that does some work, whatever
- * its steps are. A run that was killed leaves its note, and the next one compares with that.
+ * Watches which autorun files (autorun.h) of a workspace change while a run works in it. Their
+ * state is noted in the instance before the first state that may write there, and compared when the
+ * run stops: two walks through the workspace per start, however many steps it has. A killed run
+ * leaves its note, and the next run compares with that.
  *
- * Nothing tells a person's editor from the run: whatever changed meanwhile is listed.
+ * A change by a person's editor cannot be told from one by the run: every change is listed.
  */
 #ifndef RUN_AUTORUN_WATCH_H
 #define RUN_AUTORUN_WATCH_H
@@ -15,15 +15,15 @@
 
 struct buf;
 
-/* Notes what is there now. Where a note is left from a killed run, it stays. */
+/* Notes the autorun files as they are now. A note left by a killed run is kept instead. */
 int autorun_note(int instance_fd, const char *workspace, struct err *e);
-/* What has changed since: {"files": [{"path", "change": made|changed|removed, "who", "when"}],
- * "more": those that are too many to be listed, "cut": not everything could be looked at}. NULL:
- * nothing has, or there is no note. New reference. */
+/* Returns the changes since the note: {"files": [{"path", "change": made|changed|removed, "who",
+ * "when"}], "more": how many did not fit into the list, "cut": true if some files could not be
+ * looked at}. NULL: nothing has changed, or there is no note. New reference. */
 json_t *autorun_changed(int instance_fd, const char *workspace);
-/* Once that is journaled. */
+/* Removes the note, once the changes are journaled. */
 void autorun_forget(int instance_fd);
 
-/* The same of what git_changes lists. */
+/* Returns the same for a list of git_changes. */
 json_t *autorun_of_commits(const struct buf *list);
 #endif

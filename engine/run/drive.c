@@ -49,7 +49,8 @@ static bool check_root(struct drive *drive)
 
 /* --- recovery --------------------------------------------------------------------------------- */
 
-/* First, before any line is applied: another bundle's journal would only give riddles. */
+/* Runs before any line is applied: the journal of another bundle would only give errors that nobody
+ * understands. */
 static bool check_drift(struct drive *drive, bool *begun)
 {
 	struct begun first;
@@ -68,7 +69,7 @@ static bool check_drift(struct drive *drive, bool *begun)
 	return true;
 }
 
-/* Leaves the journal ready for the next line, and the position where it stands. */
+/* Recovers the position from the journal and makes the journal ready for the next line. */
 static bool take_up(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -86,9 +87,9 @@ static bool take_up(struct drive *drive)
 	if (end != RECOVER_DONE)
 		return drive_end(
 			drive, end == RECOVER_DAMAGED ? RUN_DAMAGED : RUN_BROKEN, "%s", e.text);
-	/* One that is killed again and again, a line each time, reads no more with every start; a
-	 * snapshot that counted a torn line would miss it once that is cut off; and what a kill
-	 * left of an ended run's last one is replaced by no other. */
+	/* Write a snapshot in three cases. The tail since the last one has grown long, as when a
+	 * run is killed again and again. A torn line will be cut off, and an older snapshot may
+	 * have counted it. Or the run has ended, and no later step writes another. */
 	if (r.torn_bytes || r.read_bytes >= RECOVER_SNAPSHOT_BYTES || drive->at.ended)
 		drive_snapshot(drive);
 	if (recover_whole(drive->instance, drive->journal.fd, r.at.lines, &e) ||
@@ -142,8 +143,9 @@ static bool is_asked(const struct drive *drive, const struct config_provider *pr
 	return asked;
 }
 
-/* What keeps each provider's key from being read, in the configuration's order: an answer costs a
- * process, so no provider is asked about twice. No command is run for one that no state asks. */
+/* Checks for each provider whether its key can be read; returns one error for each, in the
+ * configuration's order. Each is asked once, since an answer costs a process. A token_command runs
+ * only for a provider that some state uses. */
 static struct err *ask_keys(const struct drive *drive)
 {
 	const struct config *c = drive->request->config;
@@ -154,7 +156,7 @@ static struct err *ask_keys(const struct drive *drive)
 	return why;
 }
 
-/* Those that a state or the reviewer needs. */
+/* Refuses a start if a state or the reviewer needs a key that cannot be read. */
 static bool check_needed(struct drive *drive, const struct err *why)
 {
 	const struct config *c = drive->request->config;
@@ -188,7 +190,7 @@ static bool check_keys(struct drive *drive)
 		return drive_end(drive, RUN_BROKEN, "out of memory");
 	if (!check_needed(drive, why))
 		return false;
-	/* Another provider's key is hidden from every model, too, where it can be read. */
+	/* Hide the keys of unused providers from models, too, if they can be read. */
 	for (size_t i = 0; i < c->provider_count; i++)
 		if (*why[i].text && why[i].number != ENOENT)
 			live_notice(&drive->live,
@@ -197,7 +199,8 @@ static bool check_keys(struct drive *drive)
 	return true;
 }
 
-/* The programs, and the one profile that all of a run is confined with, git's calls included. */
+/* Finds the programs, and the one profile that confines everything in this run, git's calls
+ * included. */
 static bool find_profile(struct drive *drive)
 {
 	const struct machine *m = drive->request->machine;
@@ -220,7 +223,7 @@ static bool find_profile(struct drive *drive)
 	return true;
 }
 
-/* Everything a state asks for that this host or the operator refuses. */
+/* Refuses a start if a state asks for something that this host or the operator refuses. */
 static bool check_confinement(struct drive *drive)
 {
 	const struct machine *m = drive->request->machine;
@@ -233,7 +236,7 @@ static bool check_confinement(struct drive *drive)
 	return !has_kind(m, KIND_AGENT) || check_keys(drive);
 }
 
-/* Now, before an agent has cost anything. */
+/* Checks this before an agent has cost anything. */
 static bool check_ids(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -250,7 +253,7 @@ static bool check_workspace(struct drive *drive)
 	return true;
 }
 
-/* In a large repository it takes minutes. */
+/* Tells the listener, since this takes minutes in a large repository. */
 static void tell_preparing(const struct drive *drive, const char *what)
 {
 	const struct drive_listener *l = drive->live.listener;
@@ -258,8 +261,8 @@ static void tell_preparing(const struct drive *drive, const char *what)
 		l->activity(l->ctx, &(struct activity){.preparing = what});
 }
 
-/* A machine that writes code does it in a clone of its own. */
-/* Of a repository around the workspace nothing is shown, and a command would wonder. */
+/* Tells the user if the workspace lies inside a larger repository: commands do not see the rest of
+ * it, which would confuse them. A machine that writes code works in its own clone instead. */
 static bool show_repository(struct drive *drive)
 {
 	struct git_elsewhere *found = &drive->elsewhere;
@@ -296,7 +299,7 @@ static bool open_workspace(struct drive *drive)
 	return true;
 }
 
-/* Behind all checks: a start that is refused leaves the operator's repository as it was. */
+/* Runs after all checks: a start that is refused leaves the operator's repository as it was. */
 static bool begin_workspace(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -321,7 +324,7 @@ static bool open_data(struct drive *drive, char *path, size_t bytes)
 	return true;
 }
 
-/* Before anything runs that could put another one into its place. */
+/* Opens the directory before anything runs that could put another one in its place. */
 static bool open_record(struct drive *drive)
 {
 	const char *dir = drive->live.record_dir = drive->request->record_dir;
@@ -362,7 +365,7 @@ static bool begin(struct drive *drive)
 			       q->workspace, "repository", q->repository));
 }
 
-/* What an attempt spent that never finished is booked before anything is spent again. */
+/* Books the spending of an attempt that was killed before anything is spent again. */
 static bool book_unfinished(struct drive *drive)
 {
 	char dir[128];
@@ -397,7 +400,8 @@ static void line_committed(void *ctx, const char *line, size_t len)
 		l->line(l->ctx, line, len);
 }
 
-/* `bundle`, `data`, `aside` and `host` live as long as the run. */
+/* Returns the environment for plan. `bundle`, `data`, `aside` and `host` must live as long as the
+ * run. */
 static struct plan_env env_of(const struct drive *drive, const char *bundle, const char *data,
 	const char *aside, const json_t *host)
 {
@@ -419,7 +423,7 @@ static struct plan_env env_of(const struct drive *drive, const char *bundle, con
 	};
 }
 
-/* Where the journal says that the machine stands. False: nothing is to be run. */
+/* Opens the journal and recovers the position. Returns false if nothing is to be run. */
 static bool open_journal(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -451,7 +455,7 @@ static void run_instance(struct drive *drive)
 		return;
 	if (begun ? resume(drive) : begin(drive))
 		drive_loop(drive);
-	drive_hold(drive, &gone); /* if not, a commit has said so, or there was nothing to record */
+	drive_hold(drive, &gone); /* a failed commit has told why, or there was nothing to record */
 	drive_snapshot(drive);
 }
 
@@ -464,7 +468,7 @@ static void fill_result(const struct drive *drive, struct drive_result *out)
 	out->seq = drive->at.seq;
 	out->totals = drive->at.totals;
 	out->wake_unix_us = drive->at.wake_us;
-	if (!drive->at.ended || *out->reason) /* drive_end() said what is in the way */
+	if (!drive->at.ended || *out->reason) /* drive_end() has told the reason */
 		return;
 	out->status = drive->at.ended_ok ? RUN_OK : failed[drive->at.cause];
 	memcpy(out->reason, drive->at.reason, sizeof(out->reason));

@@ -19,51 +19,54 @@ struct reserved_path;
 
 enum { DRIVE_NAME_BYTES = 65 };
 
-/* `value` without the `secrets`, a list of texts, and what else is known to be one. New reference;
- * NULL: out of memory. */
+/* Returns `value` without the texts in the list `secrets` and without anything else known to be
+ * secret. New reference; NULL: out of memory. */
 typedef json_t *drive_hide(const json_t *secrets, const json_t *value);
 
-/* What was asked for. Everything is borrowed. */
+/* The request of a verb. Everything is borrowed. */
 struct drive_request {
 	const struct machine *machine; /* as read from <instance>/bundle */
 	const struct config *config;   /* effective, the machine's overlay included */
 	const char *bundle_digest;     /* "sha256:HEX" */
 	const char *workspace;         /* absolute, real */
-	const char *repository;        /* whose settings apply, for the record; NULL: nobody's */
-	const struct reserved_path *reserved; /* what is kept from its commands */
+	/* The repository whose settings apply, recorded only; NULL: none. */
+	const char *repository;
+	const struct reserved_path *reserved; /* paths that commands may not write */
 	const json_t *parameters;             /* object NAME: value; NULL: none given */
 	const json_t *overrides;     /* array of strings such as "allow-uncommitted"; NULL: none */
 	const char *record_dir;      /* run --record, NULL: none */
-	drive_hide *without_secrets; /* of what is recorded; needed with record_dir */
-	const char
-		*rehearsal_url; /* "http://127.0.0.1:PORT": every provider is there; NULL: real */
+	drive_hide *without_secrets; /* cleans the recording; needed with record_dir */
+	/* "http://127.0.0.1:PORT" in place of every provider; NULL: the real ones */
+	const char *rehearsal_url;
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 
-/* What is going on right now, for a live line. */
+/* The current activity, for a live line. */
 struct activity {
 	const char *state, *kind; /* NULL state: between states */
-	const char *preparing;    /* what there has to be before the first; or NULL */
+	const char *preparing;    /* the preparation before the first state, or NULL */
 	uint64_t seq;
 	int attempt;
 	int64_t started_monotonic_ms;
-	int64_t began_unix_us; /* an armed wait's: before this run went on, perhaps */
+	int64_t began_unix_us; /* of an armed wait; may be earlier than this run */
 	int64_t input_tokens, output_tokens, microusd; /* of the active state so far */
-	bool unpriced;                                 /* microusd is not all of it */
-	bool unmetered;                                /* some of it is an estimate */
-	int64_t wake_unix_us;                          /* an armed wait; 0: none */
+	bool unpriced;                                 /* microusd leaves some of it out */
+	bool unmetered;                                /* some of the tokens are estimates */
+	int64_t wake_unix_us;                          /* of an armed wait; 0: none */
 };
 
 struct drive_listener {
-	/* A journal line that has just become durable, without its newline (journal_decode reads
-	 * it). */
+	/* Called with a journal line that has just become durable, without its newline
+	 * (journal_decode reads it). */
 	void (*line)(void *ctx, const char *line, size_t len);
-	/* The activity changed, or `tick_ms` (0: never) passed in a running tool or agent. */
+	/* Called when the activity has changed, and every `tick_ms` (0: never) while a tool or
+	 * agent runs. */
 	void (*activity)(void *ctx, const struct activity *now);
-	/* A person should know (diagnostics of a confined process, a hook that failed). */
+	/* Called with something that a person should know: diagnostics of a confined process, a
+	 * failed hook. */
 	void (*notice)(void *ctx, const char *text);
-	/* Shows a question to the person at `terminal_fd` (non-blocking, borrowed), which is then
-	 * read. NULL: there is no terminal. */
+	/* Shows a question to the person at `terminal_fd` (non-blocking, borrowed); the answer is
+	 * then read from it. NULL: there is no terminal. */
 	void (*prompt)(void *ctx, const char *text);
 	int terminal_fd;
 	int tick_ms;
@@ -89,22 +92,22 @@ enum run_status { RUN_STATUSES(X) RUN_STATUS_COUNT };
 #undef X
 
 const char *run_status_name(enum run_status status);
-/* The process exit code (docs/operating.md). */
+/* Returns the process's exit code (docs/operating.md). */
 int run_status_exit(enum run_status status);
 
 struct drive_result {
 	enum run_status status;
-	bool already_ended; /* the journal had its end before we came; nothing was run */
+	bool already_ended; /* the journal already had its end; nothing was run */
 	bool ungranted;     /* REFUSED: a state asks for what the configuration does not grant */
 	char state[DRIVE_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end, refusal or damage */
-	uint64_t seq;                       /* steps committed */
+	uint64_t seq;                       /* steps that are committed */
 	int64_t wake_unix_us;               /* WAITING; 0: until poked */
 	struct totals totals;
 };
 
-/* Runs or resumes. Always fills `out`; every failure is a status with its reason. Blocks SIGINT and
- * SIGTERM and reads them itself while it runs. */
+/* Runs or resumes an instance. Always fills `out`; every failure is a status with its reason.
+ * Blocks SIGINT and SIGTERM and reads them itself while it runs. */
 void drive_run(const struct instance *instance, const struct drive_request *request,
 	const struct drive_listener *listener, struct drive_result *out);
 #endif

@@ -17,7 +17,7 @@ void drive_note_autorun(struct drive *drive)
 			e.text);
 }
 
-/* Those that the commits of a machine that writes code have otherwise than where it began. */
+/* Returns the autorun files that the machine's commits change, compared with where it began. */
 static json_t *on_branch(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -28,14 +28,14 @@ static json_t *on_branch(struct drive *drive)
 		return NULL;
 	}
 	json_t *changed = autorun_of_commits(&list);
-	if (!changed && drive->at.autorun) /* they are as they were again */
+	if (!changed && drive->at.autorun) /* a later commit has restored them */
 		changed = json_pack("{s:[],s:i,s:b}", "files", "more", 0, "cut", 0);
 	if (changed)
 		json_object_set_new(changed, "branch", json_string(drive->workspace.branch));
 	return changed;
 }
 
-/* A run that parks again has its commits told already. */
+/* Reports whether the same list is already in the journal, as when a run parks again. */
 static bool is_told(const struct drive *drive, const json_t *changed)
 {
 	return json_equal(

@@ -29,13 +29,14 @@ void drive_snapshot(struct drive *drive)
 {
 	struct err e = ERR_NONE;
 	if (drive->journal.broken || drive->journal.pending.len)
-		return; /* the position is ahead of what is durable */
+		return; /* the position in memory is ahead of the journal */
 	drive->snapshot_ms = clock_monotonic_ms();
 	if (snapshot_write(drive->instance, &drive->at, &drive->journal.end, &e))
 		live_notice(&drive->live, "%s", e.text);
 }
 
-/* A fact that could not be replayed is never written. */
+/* Applies the event to a copy of the position: a line that could not be replayed is never
+ * written. */
 static bool try_event(struct drive *drive, const json_t *event, struct position *trial)
 {
 	struct err e = ERR_NONE;
@@ -52,8 +53,8 @@ static void adopt(struct drive *drive, struct position *trial)
 	drive->at = *trial;
 }
 
-/* Some work takes as long as the disk does: the first jail of the tool state that comes next, and
- * the end of the last ones. */
+/* Uses the time that the disk takes for the line: starts the first jail of the next tool state, or
+ * the end of the last jails. */
 static void meanwhile(struct drive *drive, const struct position *next)
 {
 	bool tool = next->state->kind == KIND_TOOL && !next->ended && !next->retry_at_us;
@@ -72,7 +73,7 @@ int drive_hold(struct drive *drive, struct err *e)
 		!instance_holds(drive->instance, name, drive->journal.fd, e) &&
 		journal_intact(&drive->journal))
 		return 0;
-	instance_lost(drive->instance, name, "cut short", e); /* the first cause wins */
+	instance_lost(drive->instance, name, "cut short", e); /* keeps an earlier cause */
 	journal_abandon(&drive->journal);
 	return -1;
 }
@@ -97,7 +98,7 @@ bool drive_commit(struct drive *drive, json_t *event)
 	adopt(drive, &trial);
 	int64_t now_ms = clock_monotonic_ms();
 	if (!drive->snapshot_ms)
-		drive->snapshot_ms = now_ms; /* two syncs, for one line */
+		drive->snapshot_ms = now_ms; /* the line needs two syncs; add no third */
 	else if (now_ms - drive->snapshot_ms >= SNAPSHOT_MS)
 		drive_snapshot(drive);
 	return true;

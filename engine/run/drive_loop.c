@@ -37,7 +37,7 @@ static bool finish(struct drive *drive, enum end_cause cause, bool ok, const cha
 	if (!drive_tell_autorun(drive))
 		return false;
 	AUTO_FD int lock = pokes_lock(drive->instance, &e);
-	if (lock < 0) /* a poke may now be accepted and then find nobody */
+	if (lock < 0) /* a poke may now be accepted that no run will read */
 		live_notice(&drive->live, "%s", e.text);
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(&drive->at, digest);
@@ -76,7 +76,7 @@ static bool finish_terminal(struct drive *drive)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Journals a fact as a step, or as a retry when its outcome is to be retried. Takes `fact`. */
+/* Journals a fact as a step, or as a retry if the state retries its outcome. Takes `fact`. */
 static bool commit_fact(struct drive *drive, json_t *fact, bool ride)
 {
 	json_auto_t *owned = fact;
@@ -133,14 +133,16 @@ static void tell_of_clone(struct drive *drive, const struct workspace_step *step
 			step->state->name, step->uncommitted.text);
 }
 
-/* What cannot be recorded is the state's failure, and dropped. */
+/* Makes the fact a failure of the state, because its changes to the clone cannot be recorded and
+ * are dropped. */
 static void fail_fact(const struct step *step, struct err *why, json_t *fact)
 {
 	char reason[POSITION_REASON_BYTES];
 	bool tool = step->state->kind == KIND_TOOL;
 	if (tool)
 		err_wrap(why, "what the state left in the clone cannot be kept");
-	utf8_copy(reason, sizeof(reason), why->text); /* git names files as they are named */
+	/* Git quotes file names as they are, so the text may not be UTF-8. */
+	utf8_copy(reason, sizeof(reason), why->text);
 	if (tool) {
 		json_object_set_new(fact, "not_kept", json_string(reason));
 		return;
@@ -150,9 +152,8 @@ static void fail_fact(const struct step *step, struct err *why, json_t *fact)
 	json_object_set_new(fact, "payload", json_null());
 }
 
-/* What the state did to the private clone is recorded with its step. That this cannot be done is
- * the state's failure, but for a disk that takes no more, or a process that is not to be had: that
- * is ours. */
+/* Records the state's changes to the private clone with its step. If that fails, the state has
+ * failed; but if the disk or the process limit is the cause, the run stops. */
 static bool settle(struct drive *drive, const struct step *step, const json_t *absent, json_t *fact)
 {
 	struct reduced v;
@@ -160,7 +161,7 @@ static bool settle(struct drive *drive, const struct step *step, const json_t *a
 	json_auto_t *blackboard = json_copy(drive->at.blackboard);
 	struct workspace *w = &drive->workspace;
 	if (!w->path || reduce(step->state, fact, blackboard, &v, &e))
-		return true; /* a fact that is none is refused in a moment */
+		return true; /* an invalid fact is refused by the caller */
 	bool ok = v.outcome == OUTCOME_OK;
 	struct workspace_step s = {.machine = drive->request->machine->name,
 		.instance = drive->instance->id,
@@ -199,7 +200,8 @@ static bool commit_work(
 		       step->state->name, e.text);
 }
 
-/* What commands are to be kept from, and is not there to be kept. */
+/* Returns the paths that commands must not touch and that do not exist, so that no mount can
+ * protect them. */
 static json_t *absent_paths(const struct drive *drive)
 {
 	if (drive->at.state->kind != KIND_AGENT)
@@ -249,7 +251,7 @@ static bool take_work(struct drive *drive)
 		.until_us = drive->at.retry_at_us};
 	if (drive->at.retry_at_us) {
 		jails_clear(&drive->live.jails);
-		/* 0 would be no bound. */
+		/* One more, since 0 would mean no limit. */
 		pause.most_ms = plan_backoff_ms(drive->at.state, drive->at.attempt - 1, 0) + 1;
 		if (sleep_wait(&pause, &e))
 			return drive_end(drive, RUN_BROKEN, "%s", e.text);
@@ -293,8 +295,8 @@ void drive_show_wait(struct drive *drive)
 			*e.text ? e.text : "wait.json: out of memory");
 }
 
-/* A wait that is due already is journaled with its step: nothing sleeps, so nobody has to find the
- * instant on the disk. */
+/* Journals that the wait has begun. If it is due already, the line rides with its step: nothing
+ * sleeps, so nobody needs to find the wake time on the disk. */
 static bool arm_wait(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -307,7 +309,8 @@ static bool arm_wait(struct drive *drive)
 	clock_text(wake_us, wake);
 	json_object_set_new(
 		event, "wake", drive->at.state->wait.timed ? json_string(wake) : json_null());
-	/* As in an end: who lists instances reads no further than the last line. */
+	/* `machine list` reads only the last line, so that line carries the totals, as an end
+	 * does. */
 	json_object_set_new(event, "totals", totals_encode(&drive->at.totals));
 	if (due)
 		return drive_queue(drive, event);
@@ -328,8 +331,9 @@ static bool commit_woken(struct drive *drive, struct sleep *sleep)
 		poked ? "poke" : "timer", "payload", poked ? sleep->payload : json_null());
 	if (poked)
 		json_object_set_new(fact, "poke", json_string(sleep->poke));
-	/* Recorded twice when a kill comes between: a rehearsal then has the same poke for the
-	 * state's next wait as well. One that is missing would keep it waiting. */
+	/* A kill between the two records the poke twice, and a rehearsal then uses it for the
+	 * state's next wait as well. A missing poke would be worse: the rehearsal would never go
+	 * on. */
 	if (poked)
 		recording_poke(&drive->live, drive->at.state->name, sleep->payload);
 	if (!commit_fact(drive, fact, false))
@@ -343,7 +347,8 @@ static bool commit_woken(struct drive *drive, struct sleep *sleep)
 static bool take_wait(struct drive *drive)
 {
 	struct err e = ERR_NONE;
-	/* By the last line whoever looks tells one that waits from one that is parked. */
+	/* The last line tells a waiting run from a parked one, so a run that was parked journals
+	 * its wait anew. */
 	bool arms = !drive->at.armed || stop_is_last(drive->journal.fd);
 	if (arms && drive->request->exit_on_wait && !drive_tell_autorun(drive))
 		return false;
@@ -365,8 +370,8 @@ static bool take_wait(struct drive *drive)
 
 /* --- the loop --------------------------------------------------------------------------------- */
 
-/* A branch takes no time, so a run is parked where it would have worked or waited next. Branches
- * that only lead to one another are no such way on. */
+/* Reports whether the run cannot be parked here. A branch takes no time, so a stop takes effect at
+ * the next state that works or waits. A cycle of branches only does not put it off for ever. */
 static bool stops_behind(struct drive *drive)
 {
 	bool branch = drive->at.state->kind == KIND_BRANCH;
@@ -374,7 +379,7 @@ static bool stops_behind(struct drive *drive)
 	return branch && drive->branches <= drive->request->machine->state_count;
 }
 
-/* False once somebody asked for a stop, which is then journaled. */
+/* Returns false if somebody has asked for a stop, and journals it. */
 static bool may_go_on(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -420,7 +425,8 @@ static bool announce(struct drive *drive)
 	if (!drive_commit(drive, json_incref(event)))
 		return false;
 	hook_run(&drive->live, event);
-	/* A stop that came meanwhile is one before the state's work; an end has none. */
+	/* A stop that came during the hook takes effect before the state's work. An end has no
+	 * work. */
 	return s->kind == KIND_TERMINAL || may_go_on(drive);
 }
 

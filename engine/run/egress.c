@@ -24,7 +24,7 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	static const char *const reasons[] = {
 		"sni", "host", "host not listed", "address", "budget", "dial", "hello"};
 	const char *text = json_string_value(json_object_get(line, "endpoint"));
-	if (!text) /* a notice, which the broker also writes on standard error */
+	if (!text) /* a plain notice; the broker also writes it to standard error */
 		return;
 	size_t len = strlen(text);
 	json_auto_t *name =
@@ -44,7 +44,7 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 	const char *refused = json_string_value(json_object_get(line, "refused"));
 	char proxied[64] = "";
 	json_int_t status = json_get_int(line, "proxy");
-	if (status > 0 && status < 100) /* what libcurl numbers so */
+	if (status > 0 && status < 100) /* these are libcurl's numbers */
 		snprintf(proxied, sizeof(proxied),
 			"sandbox.upstream_proxy answers with a SOCKS error");
 	else if (status >= 100 && status < 600)

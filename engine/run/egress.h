@@ -1,6 +1,6 @@
 /*
- * Egress: what connections came to, for the journal; and the broker of one jailed command that may
- * reach a list of hosts.
+ * Egress: sums of connections for the journal, and the broker of one jailed command that may reach
+ * a list of hosts.
  */
 #ifndef RUN_EGRESS_H
 #define RUN_EGRESS_H
@@ -11,18 +11,18 @@
 enum { EGRESS_ENDPOINTS_MAX = 64 };
 
 /* Adds one of the broker's facts to the sums by endpoint: {connections, up, down, refusals}. The
- * line is untrusted; beyond EGRESS_ENDPOINTS_MAX endpoints it is dropped. */
+ * line is untrusted. A new endpoint beyond EGRESS_ENDPOINTS_MAX is dropped. */
 void egress_add(json_t *by_endpoint, const json_t *line);
-/* An array of lines to journal. New reference. */
+/* Returns an array of lines to journal. New reference. */
 json_t *egress_lines(const json_t *by_endpoint, const char *state);
 
 struct egress {
 	struct child broker; /* pid -1: none */
-	int jail_fd;         /* for the jail, which hands its listener over; owned */
-	int life_fd;         /* the broker lives as long as this is open; owned */
+	int jail_fd;         /* passed to the jail, which sends its listener over it; owned */
+	int life_fd;         /* the broker ends when this is closed; owned */
 	int facts_fd;        /* a pipe with the broker's facts; owned */
-	struct buf line;     /* a fact that is not whole yet */
-	json_t *by_endpoint; /* the sums; the caller's to release, after egress_done */
+	struct buf line;     /* an unfinished fact */
+	json_t *by_endpoint; /* the sums; the caller releases them after egress_done */
 };
 #define EGRESS_NONE                                                                                \
 	(struct egress)                                                                            \
@@ -33,17 +33,17 @@ struct egress {
 struct egress_ask {
 	const char *const *hosts; /* HOST:PORT, a leading "*." allowed */
 	size_t host_count;
-	const char *const
-		*private_hosts; /* names among them that may resolve to private addresses */
+	/* Those of `hosts` that may resolve to private addresses. */
+	const char *const *private_hosts;
 	size_t private_count;
 	const char *upstream_proxy; /* NULL: none */
 };
 
 /* Starts agent6-broker, ready for the listener that the jail will hand over. */
 int egress_start(struct egress *egress, const struct egress_ask *ask, struct err *e);
-/* Takes facts as they come (the taker of a pump's stream). */
+/* Takes facts as they come: the taker of a pump's stream. */
 void egress_take(void *ctx, const char *bytes, size_t len);
-/* Once the jail has ended: lets the broker finish, takes its last facts, reaps it. Safe on
+/* Lets the broker finish after the jail has ended, takes its last facts, reaps it. Safe on
  * EGRESS_NONE. */
 void egress_done(struct egress *egress);
 #endif

@@ -16,8 +16,8 @@
 
 enum { HOOK_MS = 30 * 1000, EVENT_BYTES_MAX = 8 * 1024 * 1024 };
 
-/* In the workspace, and wherever a state may write, a command could have put a program of any
- * name, or a link that leads to where it has. */
+/* Removes from PATH the directories that commands may write, in the workspace and elsewhere: a
+ * command could have put a program there, or a link to one. */
 static void leave_writable_out(const struct config_list *grants)
 {
 	char here[PATH_MAX], real[PATH_MAX];
@@ -35,7 +35,7 @@ static void leave_writable_out(const struct config_list *grants)
 	setenv("PATH", kept.len ? kept.data : "/usr/bin:/bin", 1);
 }
 
-/* As a shell would find it. */
+/* Finds a program in PATH as a shell would. Heap; NULL: there is none. */
 static char *find_program(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -106,7 +106,7 @@ void hook_run(struct live *live, const json_t *event)
 		.group = true};
 	char how[256] = "";
 	int lost = pump_run(&pump, &e);
-	orphans_collect(); /* what it left to go on and has ended since */
+	orphans_collect(); /* reaps processes that it left behind and that have ended */
 	if (lost)
 		snprintf(how, sizeof(how), "was lost: %.200s", e.text);
 	else if (pump.late)

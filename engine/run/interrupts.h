@@ -1,7 +1,7 @@
 /*
- * SIGINT and SIGTERM as a descriptor: the first asks for a stop at the next boundary, the second
- * kills the running state. SIGCONT as well: who was stopped may have lost what was on the screen.
- * SIGIO only wakes: a directory that somebody asked about has changed.
+ * Signals as a descriptor. The first SIGINT or SIGTERM asks for a stop at the next boundary, the
+ * second kills the running state. SIGCONT is read because a process that was stopped may have to
+ * draw its screen again. SIGIO only wakes: a watched directory has changed.
  */
 #ifndef RUN_INTERRUPTS_H
 #define RUN_INTERRUPTS_H
@@ -10,23 +10,23 @@
 #include <stdbool.h>
 
 struct interrupts {
-	int fd;    /* readable when one arrived; owned */
-	int first; /* the first signal, 0: none yet */
+	int fd;    /* readable when a signal has arrived; owned */
+	int first; /* the first SIGINT or SIGTERM; 0: none yet */
 	int count;
-	int seen; /* of all but SIGIO */
+	int seen; /* number of signals other than SIGIO */
 	sigset_t before;
 	void (*pipe_before)(int);
 };
 
-/* Blocks them (and ignores SIGPIPE) until interrupts_done. */
+/* Blocks these signals (and ignores SIGPIPE) until interrupts_done. */
 int interrupts_init(struct interrupts *interrupts, struct err *e);
 void interrupts_done(struct interrupts *interrupts);
-/* Takes what has arrived, without blocking. */
+/* Takes the signals that have arrived, without blocking. */
 void interrupts_read(struct interrupts *interrupts);
-/* Whether a stop was asked for, just now included: the end of a session or service sends SIGTERM to
- * every process of it, and what that ended has not failed. */
+/* Reports whether a stop was asked for, and looks for new signals first. The end of a session or
+ * service sends SIGTERM to all its processes, so a child that dies of it has not failed. */
 bool interrupts_stop(struct interrupts *interrupts);
-/* Whether what runs is to be killed. */
+/* Reports whether the running state is to be killed. */
 static inline bool interrupts_kill(const struct interrupts *interrupts)
 {
 	return interrupts->count >= 2;

@@ -33,7 +33,7 @@ struct launcher *jails_find(struct jails *jails, const json_t *policy, struct er
 		return NULL;
 	s->policy = json_incref((json_t *)(uintptr_t)policy);
 	to_front(jails, jails->count++);
-	/* Their end is waited for while the first jail of this one is built. */
+	/* Wait for retired launchers only now, while the new one builds its first jail. */
 	for (int i = jails->count - 1; i > 0; i--)
 		if (!jails->slots[i].policy)
 			end_slot(jails, i);

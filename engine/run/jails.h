@@ -1,7 +1,7 @@
 /*
- * The run's resident launchers: one for each policy that its tool states ask for, the most recent
- * few of them. They wait only from one tool state to the next: what a jail was built from must not
- * grow old while the machine waits or an agent works.
+ * The run's resident launchers: one for each policy that its tool states use, the most recent few.
+ * A launcher lives only from one tool state to the next: the files that its jail is built from must
+ * not grow old while the machine waits or an agent works.
  */
 #ifndef RUN_JAILS_H
 #define RUN_JAILS_H
@@ -17,15 +17,15 @@ struct jails {
 	int count;
 };
 
-/* The launcher for `policy`, started unless it is there. NULL: it cannot be started. Valid until
- * the next call of any of these. */
+/* Returns the launcher for `policy`, and starts it if needed. NULL: it cannot be started. Valid
+ * until the next call of any of these functions. */
 struct launcher *jails_find(struct jails *jails, const json_t *policy, struct err *e);
-/* Ends the one that jails_find gave last. */
+/* Ends the launcher that jails_find returned last. */
 void jails_drop(struct jails *jails);
-/* Whether there is none to be given. */
+/* Reports whether there is no launcher that could be returned. */
 bool jails_none(const struct jails *jails);
-/* Asks all to end, and gives none of them again. */
+/* Asks all launchers to end, and returns none of them again. */
 void jails_retire(struct jails *jails);
-/* Ends all; returns when nothing of them is left. */
+/* Ends all launchers, and waits until they have. */
 void jails_clear(struct jails *jails);
 #endif

@@ -50,7 +50,7 @@ void live_tick(void *ctx)
 	struct live *w = ctx;
 	if (w->interrupts.count == 1 && !w->told_stop) {
 		w->told_stop = true;
-		stop_ask(w->instance, NULL); /* so that `machine status` says so, too */
+		stop_ask(w->instance, NULL); /* for `machine status` */
 		live_notice(w, "stopping as soon as state %s has ended; once more kills it now",
 			w->now.state);
 	}

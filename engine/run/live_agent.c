@@ -21,18 +21,18 @@
 #include <sys/wait.h>
 
 enum {
-	CONFINE_MS = 60 * 1000, /* to come up and confine itself */
-	GRACE_MS = 5 * 1000,    /* the agent keeps its own time; this is for one that does not */
+	CONFINE_MS = 60 * 1000, /* to start and confine itself */
+	GRACE_MS = 5 * 1000,    /* the agent keeps its own time; this is for one that hangs */
 	STDERR_BYTES_MAX = 64 * 1024,
 	LOG_BYTES_MAX = 64 * 1024 * 1024,
 };
 
-/* A file that is kept for people, up to LOG_BYTES_MAX. */
+/* A log file for people, up to LOG_BYTES_MAX. */
 struct log {
 	const char *name;
-	int fd; /* -1: no more */
+	int fd; /* -1: closed, after an error */
 	int64_t bytes;
-	struct err cut; /* why it is not whole */
+	struct err cut; /* why part of it is missing */
 };
 
 struct talk {
@@ -42,15 +42,15 @@ struct talk {
 	struct output err;
 	struct secret_child secret;
 	struct proposals proposals;
-	bool asked; /* the second line is under way */
+	bool asked; /* the second line is being written */
 	struct buf secret_error;
 	struct pump pump;
 	struct child child;
-	int to_agent; /* its request pipe; owned */
+	int to_agent; /* the write end of its request pipe; owned */
 	int dir_fd;
 	struct log events_log, transcript;
-	struct buf recorded; /* for the cassette */
-	json_t *planted;     /* repositories that its commands made, NULL: none; owned */
+	struct buf recorded; /* exchanges for the cassette */
+	json_t *planted;     /* repositories made by its commands; owned; NULL: none */
 	struct err why;      /* LIVE_BROKEN */
 };
 
@@ -65,7 +65,8 @@ static void secret_take(void *ctx, const char *bytes, size_t len)
 		t->pump.stop = true;
 }
 
-/* The agent has confined itself: now, and not earlier, it may have its work and the key. */
+/* Sends the second line once the agent has confined itself: only then may it have its work and the
+ * key. */
 static void send_request(struct talk *talk)
 {
 	if (talk->asked)
@@ -81,7 +82,7 @@ static void send_request(struct talk *talk)
 		clock_monotonic_ms() + talk->step->state->timeout_secs * 1000 + GRACE_MS;
 	struct pump_stream *s = &talk->pump.streams[talk->pump.stream_count++];
 	*s = (struct pump_stream){talk->secret.error_fd, secret_take, talk};
-	talk->secret.error_fd = -1; /* the pump's now */
+	talk->secret.error_fd = -1; /* the pump owns it now */
 	fcntl(s->fd, F_SETFL, O_NONBLOCK);
 }
 
@@ -91,7 +92,7 @@ static void log_open(struct talk *talk, const char *name, struct log *out)
 	out->fd = io_open_plain(talk->dir_fd, name, O_WRONLY | O_CREAT | O_APPEND, &out->cut);
 }
 
-/* Once for each: a transcript with a gap in it must not pass for all that was said. */
+/* Closes the log after the first error: a transcript with a gap must not pass for a whole one. */
 static void log_cut(struct talk *talk, struct log *log)
 {
 	own_close(&log->fd);
@@ -117,7 +118,8 @@ static void log_add(struct talk *talk, struct log *log, const json_t *line)
 		log_cut(talk, log);
 }
 
-/* "transcript.jsonl: cannot write it: No space left on device" */
+/* Adds the reasons to the fact, such as "transcript.jsonl: cannot write it: No space left on
+ * device". */
 static void add_logs_cut(const struct talk *talk, json_t *fact)
 {
 	const struct log *const logs[] = {&talk->transcript, &talk->events_log};
@@ -130,8 +132,9 @@ static void add_logs_cut(const struct talk *talk, json_t *fact)
 		json_object_set_new(fact, "logs_cut", json_stringn(text.data, text.len));
 }
 
-/* What a killed attempt spent is booked from this note: without it nothing more is to be spent. A
- * result is journaled in a moment, with all there was. */
+/* Notes the spending, so that it can be booked if the attempt is killed. If the note cannot be
+ * written, the agent is stopped before it spends more. After a result this does not matter: the
+ * journal is about to get all of it. */
 static void note_spend(struct talk *talk, bool result)
 {
 	struct err e = ERR_NONE;
@@ -144,7 +147,7 @@ static void note_spend(struct talk *talk, bool result)
 
 enum { PLANTED_MAX = 1000 };
 
-/* The agent's word, which it has from the launcher. */
+/* Takes the agent's report of planted repositories, which it has from the launcher. */
 static void take_planted(struct talk *talk, const json_t *line)
 {
 	json_auto_t *checked = planted_checked(line);
@@ -238,7 +241,7 @@ static json_t *agent_fact(const struct talk *talk)
 	return fact;
 }
 
-/* The agent itself ends by no signal. */
+/* Reports whether a stop request killed the agent: by itself it never ends by a signal. */
 static bool was_stopped(struct talk *talk)
 {
 	return !talk->events.result && WIFSIGNALED(talk->pump.status) &&
@@ -294,7 +297,7 @@ static enum live_end converse(struct talk *talk, json_t **fact, json_t **egress,
 	}
 	struct err unsent = ERR_NONE;
 	if (send_order(talk, &unsent))
-		talk->pump.stop = true; /* it has ended; its result line says why */
+		talk->pump.stop = true; /* the agent has ended; its result line tells why */
 	if (pump_run(&talk->pump, e))
 		return LIVE_BROKEN;
 	states_write(talk->dir_fd, "stderr", talk->step->attempt, talk->err.bytes, talk->err.len);
@@ -329,7 +332,8 @@ enum live_end live_agent(
 	enum live_end end = converse(&t, fact, egress, e);
 	proposals_done(&t.proposals);
 	secret_end(&t.secret);
-	orphans_end(); /* of an agent that was killed: its broker, its launcher, a command's */
+	/* A killed agent leaves its broker, its launcher and a command's processes. */
+	orphans_end();
 	own_close(&t.to_agent);
 	own_close(&t.events_log.fd);
 	own_close(&t.transcript.fd);

@@ -19,18 +19,19 @@
 enum {
 	STREAM_BYTES_MAX = 1024 * 1024,
 	STDERR_TAIL_BYTES = 8 * 1024,
-	GRACE_MS = 10 * 1000, /* the jail enforces timeout_secs; this is for a jail that hangs */
+	GRACE_MS = 10 * 1000, /* the jail keeps timeout_secs; this is for a jail that hangs */
 };
 
 struct run {
-	struct egress egress;     /* broker.pid -1: the step has no list of hosts */
-	struct launcher own;      /* of a step that has one: a listener serves one jail only */
-	struct launcher *through; /* that, or one of the run's */
+	struct egress egress; /* broker.pid is -1 if the step has no list of hosts */
+	/* For a step with a list of hosts: its listener serves one jail only. */
+	struct launcher own;
+	struct launcher *through; /* `own`, or one of the run's launchers */
 	struct output out, err, status;
-	struct sha256 printed; /* all of stdout, kept or not */
+	struct sha256 printed; /* hash of all of stdout, kept or not */
 	struct pump pump;
-	int fds[LAUNCHER_FDS]; /* the command's ends; owned */
-	bool unmade;           /* there was no jail: nothing ran */
+	int fds[LAUNCHER_FDS]; /* the command's ends of the pipes; owned */
+	bool unmade;           /* no jail was made: nothing ran */
 };
 
 static int open_stdin(const struct step *step, struct err *e)
@@ -48,7 +49,7 @@ static void take_stdout(void *ctx, const char *bytes, size_t len)
 	output_take(&r->out, bytes, len);
 }
 
-/* The line comes when nothing of the command is left. */
+/* Takes the status line, which comes when all of the command's processes have ended. */
 static void take_status(void *ctx, const char *bytes, size_t len)
 {
 	struct run *r = ctx;
@@ -75,7 +76,7 @@ static int open_ends(struct run *run, const struct step *step, struct err *e)
 	return 0;
 }
 
-/* The policy says whether there is a list; what it is the state says. */
+/* Starts a broker if the policy asks for one. The list of hosts is the state's. */
 static int start_egress(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
 	struct egress_ask ask = {.hosts = step->state->tool.hosts,
@@ -93,7 +94,8 @@ static int start_egress(struct live *live, const struct step *step, struct run *
 	return 0;
 }
 
-/* What a launcher is for: the policy without what an order brings. */
+/* Returns the part of a policy that a launcher is started with: everything but what each order
+ * brings. */
 static json_t *fixed_part(const json_t *policy)
 {
 	static const char *const ordered[] = {"argv", "env", "timeout_secs"};
@@ -111,7 +113,7 @@ static bool has_list(const json_t *policy)
 void live_ahead(struct live *live, const json_t *policy)
 {
 	json_auto_t *fixed = fixed_part(policy);
-	struct err unheard = ERR_NONE; /* whoever needs it is told */
+	struct err unheard = ERR_NONE; /* the step that needs the launcher gets the error */
 	if (!has_list(fixed))
 		jails_find(&live->jails, fixed, &unheard);
 }
@@ -138,8 +140,8 @@ static void drop_launcher(struct live *live, struct run *run)
 	run->through = NULL;
 }
 
-/* A state that leads to no other command at once gives the last order: what is built ahead would be
- * for nobody. */
+/* Ends the launcher after its last order: if no edge leads directly to another command, a jail
+ * built ahead would serve nobody. */
 static void close_after(struct live *live, const struct step *step, struct run *run)
 {
 	bool last = true;
@@ -153,8 +155,8 @@ static void close_after(struct live *live, const struct step *step, struct run *
 		jails_retire(&live->jails);
 }
 
-/* A launcher may have died while nobody needed it: then there is another. When that one dies as
- * well, its own words are the judge's. */
+/* Gives the order. A launcher may have died while it was idle, so a second one is tried. If that
+ * dies as well, judge reads its last words. */
 static int give_order(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
 	AUTO_FREE char *order = grants_order(live->config, &step->state->tool, step->policy, e);
@@ -172,9 +174,9 @@ static int give_order(struct live *live, const struct step *step, struct run *ru
 	return rc < 0 ? -1 : 0;
 }
 
-/* Written beside the data directory and renamed into it: the directory belongs to jailed commands,
- * which may have put a link, a pipe or a directory where our file goes. Only a directory resists,
- * and then this step's outcome says so. */
+/* Writes data/poke.json: first beside the data directory, then renamed into it. Jailed commands own
+ * that directory and may have put a link, a pipe or a directory in its place. Only a directory
+ * resists the rename, and then the step's outcome says so. */
 static enum live_end place_poke(struct live *live, const json_t *poke, json_t **fact, struct err *e)
 {
 	int dir = live->instance->dir_fd;
@@ -210,7 +212,7 @@ static json_t *tool_fact(struct run *run, const struct state *state, const json_
 	output_json_fact(&run->out, &run->printed, fact);
 	if (reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len))
 		json_object_set_new(fact, "too_many_values", json_true());
-	/* A command that ended well in spite of a limit needs no reason. */
+	/* Give no reason for a command that succeeded in spite of a limit. */
 	char limit[ENDING_LIMIT_BYTES];
 	const json_t *code = json_object_get(fact, "exit");
 	bool well = json_is_integer(code) && !json_integer_value(code);
@@ -219,7 +221,8 @@ static json_t *tool_fact(struct run *run, const struct state *state, const json_
 	return fact;
 }
 
-/* Neither an exit status nor a time-out is what is to be said of such a command. */
+/* Adds the repositories that a command made: they decide the outcome, whatever its exit status
+ * was. */
 static void add_planted(
 	struct live *live, const struct step *step, const json_t *status, json_t *fact)
 {
@@ -251,8 +254,8 @@ static void keep_output(
 		json_object_set_new(fact, "logs_cut", json_sprintf("output: %.600s", e.text));
 }
 
-/* The command began, or may have, and how it ended nobody knows: that is the step's outcome. What
- * is said of what it left was looked at. */
+/* Makes the fact of a command that was started, or may have been, and whose end is unknown. The
+ * places that it could write to have been searched for repositories. */
 static json_t *lost_fact(struct live *live, struct run *run, const struct step *step,
 	const char *why, const json_t *status)
 {
@@ -269,7 +272,7 @@ static json_t *lost_fact(struct live *live, struct run *run, const struct step *
 	return fact;
 }
 
-/* The status line is the only judge: a command may itself exit 124, 125 or 137. */
+/* Judges by the status line alone: a command may itself exit with 124, 125 or 137. */
 static enum live_end judge(
 	struct live *live, const struct step *step, struct run *run, json_t **fact, struct err *e)
 {
@@ -363,7 +366,7 @@ enum live_end live_tool(
 	enum live_end end = place_poke(live, step->poke, fact, e);
 	if (end != LIVE_FACT || *fact)
 		return end;
-	/* The profile works on this host, so what keeps one jail from being set up may pass. */
+	/* The profile works on this host, so the failure of one jail may be temporary. */
 	int tries = 1;
 	while ((end = live_jail(live, step, fact, egress, e)) == LIVE_NO_JAIL &&
 		ending_again(tries++))

@@ -23,7 +23,7 @@ json_t *output_json_tail(const struct output *output, size_t most)
 	return output_json_text(output->len ? output->bytes + at : "", output->len - at, &clean);
 }
 
-/* Nothing can be captured from output over the cap, so its edges are enough for the journal. */
+/* Returns the first and last bytes of an output over the cap: nothing can be captured from it. */
 static json_t *edges(const struct output *output, uint64_t *left_out, bool *clean)
 {
 	size_t first = output->head < FACT_EDGE_BYTES ? output->head : FACT_EDGE_BYTES;

@@ -1,5 +1,5 @@
 /*
- * What a command has printed, as facts have it: JSON strings, whatever its bytes are.
+ * A command's output in the form that facts have: JSON strings, whatever its bytes are.
  */
 #ifndef RUN_OUTPUT_JSON_H
 #define RUN_OUTPUT_JSON_H
@@ -7,12 +7,12 @@
 #include "launch/output.h"
 #include <jansson.h>
 
-/* Bytes as a JSON string: what is not UTF-8, and NUL, becomes U+FFFD. *clean: nothing was replaced.
- */
+/* Returns the bytes as a JSON string; each byte that is not UTF-8, and NUL, becomes U+FFFD. *clean:
+ * nothing was replaced. */
 json_t *output_json_text(const char *bytes, size_t len, bool *clean);
-/* The last `most` bytes, from a character's start. */
+/* Returns the last `most` bytes, from the start of a character on. */
 json_t *output_json_tail(const struct output *output, size_t most);
-/* Adds stdout (and stdout_dropped, stdout_sha256, not_utf8 where they apply) of a closed output to
- * a fact. `whole` has taken all of it, kept or not, and is not ended. */
+/* Adds a closed output to a fact: stdout, and where they apply stdout_dropped, stdout_sha256 and
+ * not_utf8. `whole` has hashed all of it, kept or not, and is not finished yet. */
 void output_json_fact(const struct output *output, const struct sha256 *whole, json_t *fact);
 #endif

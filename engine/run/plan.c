@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum { SECOND_US = 1000000 };
-static const int64_t WAIT_SECS_MAX = 100LL * 366 * 86400; /* beyond any run; keeps sums in range */
+/* Longer than any run; keeps sums in range. */
+static const int64_t WAIT_SECS_MAX = 100LL * 366 * 86400;
 
 static int every_secs(const struct position *position, int64_t *out, struct err *e)
 {
@@ -67,7 +68,7 @@ int plan_wake(const struct position *position, int64_t now_us, int64_t *wake_us,
 int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter)
 {
 	const struct retry *r = &state->retry;
-	/* Nothing times what is too much for a double would be no number. */
+	/* Zero times infinity would be NaN. */
 	double secs = r->backoff_secs > 0 ? r->backoff_secs * pow(r->factor, attempt - 1) : 0;
 	if (secs > r->max_backoff_secs)
 		secs = r->max_backoff_secs;

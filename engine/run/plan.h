@@ -1,7 +1,7 @@
 /*
- * Plan: from where a run stands to what has to be done next, as data.
+ * Plan: computes the next thing to do from the position of a run, as data.
  *
- * Pure: execute carries the result out without deciding anything, and check --report prints it.
+ * Pure: execute carries the plan out without deciding anything, and check --report prints it.
  */
 #ifndef RUN_PLAN_H
 #define RUN_PLAN_H
@@ -19,29 +19,29 @@ struct plan_env {
 	bool record;            /* the agent reports every exchange */
 };
 
-/* What to execute for a tool or agent state. */
+/* The next execution of a tool or agent state. */
 struct step {
 	const struct state *state;
 	uint64_t seq;
 	int attempt, execution;
-	json_t *fact;     /* decided without running anything; NULL: run it */
+	json_t *fact;     /* the result, if nothing needs to run; NULL: run it */
 	json_t *policy;   /* tool: for agent6-jail */
-	char *stdin_text; /* tool: NULL: /dev/null */
+	char *stdin_text; /* tool: its stdin; NULL: /dev/null */
 	size_t stdin_len;
-	const json_t *poke; /* tool: to be written to data/poke.json, NULL: none; borrowed */
+	const json_t *poke; /* tool: to write to data/poke.json; NULL: none; borrowed */
 	json_t *confine;    /* agent: the first line */
-	json_t *request;    /* agent: the second, its keys still null */
+	json_t *request;    /* agent: the second line, its keys still null */
 	const struct config_provider *provider;
 	const char *model;
 	char dir[128]; /* "states/SEQ-NAME" below the instance */
 };
 
-/* -1: the state cannot go on and the machine halts with that reason. */
+/* Plans the active step. Returns -1 with the reason if the machine must halt. */
 int plan_step(const struct plan_env *env, const struct position *position, struct step *out,
 	struct err *e);
 void step_done(struct step *step);
-/* When a wait that is armed at `now_us` ends by itself: 0: never. */
+/* Computes when a wait that is armed at `now_us` ends by itself; 0: never. */
 int plan_wake(const struct position *position, int64_t now_us, int64_t *wake_us, struct err *e);
-/* The delay before attempt p->attempt + 1; `jitter` in [0, 1) shortens it by up to half. */
+/* Returns the delay before attempt `attempt` + 1. `jitter` in [0, 1) shortens it by up to half. */
 int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter);
 #endif

@@ -7,7 +7,7 @@
 
 enum { PROMPT_BYTES_MAX = 4 * 1024 * 1024 };
 
-/* The least of what several owners allow, -1 where none of them says anything. */
+/* Lowers `*least` to what is left of `allowed`. -1 stands for no limit in both. */
 static void lower(int64_t *least, int64_t allowed, int64_t spent)
 {
 	if (allowed < 0)
@@ -26,7 +26,8 @@ struct caps {
 	int64_t input_tokens, output_tokens, hard_microusd, soft_microusd;
 };
 
-/* Attempts share their state's cap, and no state gets more than its machine has left. */
+/* Returns the caps of the next attempt. All attempts share their state's caps, and no state gets
+ * more than its machine has left. */
 static struct caps caps_left(
 	const struct position *position, const struct config *config, bool metered)
 {
@@ -37,7 +38,7 @@ static struct caps caps_left(
 	lower(&left.output_tokens, count(a->max_output_tokens), position->step.output_tokens);
 	lower(&left.output_tokens, config->budget.max_output_tokens,
 		position->totals.output_tokens);
-	/* -1 is no cap; 0 has been refused at start. */
+	/* -1 means no cap; a cap of 0 was refused at the start. */
 	if (!metered) {
 		lower(&left.input_tokens, count(a->max_tokens_fallback),
 			position->step.input_tokens);
@@ -129,7 +130,7 @@ static json_t *request(const struct plan_env *env, const struct position *positi
 				 : json_null();
 	json_t *temperature =
 		a->temperature.present ? json_real(a->temperature.value) : json_null();
-	/* What is hidden is not written either. */
+	/* A hidden path may not be written either. */
 	json_t *hidden = confine_hidden(&env->confine),
 	       *held = confine_protected(&env->confine, NULL);
 	json_array_extend(held, hidden);
@@ -141,7 +142,7 @@ static json_t *request(const struct plan_env *env, const struct position *positi
 		hidden, "secrets", "record", env->record);
 }
 
-/* How commands may be run in `run` mode; an agent that only reads runs none. */
+/* Returns how commands may be run in `run` mode. An agent that only reads runs none. */
 static json_t *commands(const struct plan_env *env, const struct state *state)
 {
 	const struct config *c = env->confine.config;
@@ -159,7 +160,8 @@ static json_t *commands(const struct plan_env *env, const struct state *state)
 		(json_int_t)c->workflow.verify_timeout_secs);
 }
 
-/* A cap that earlier attempts used up needs no provider to say so. */
+/* Returns the fact of a state whose caps earlier attempts have used up: no provider needs to be
+ * asked. */
 static json_t *spent_fact(const struct step *step)
 {
 	return json_pack("{s:s,s:s,s:n,s:s,s:s,s:f,s:i,s:i,s:i,s:i}", "outcome", "budget_exhausted",

@@ -10,7 +10,7 @@
 enum {
 	ARGV_BYTES_MAX = 2 * 1024 * 1024,
 	STDIN_BYTES_MAX = 8 * 1024 * 1024,
-	ARGV_COUNT_MAX = 4096, /* agent6-jail's own */
+	ARGV_COUNT_MAX = 4096, /* agent6-jail's own limit */
 };
 
 static void add_argument(json_t *argv, const struct buf *text)
@@ -48,7 +48,8 @@ static int add_text(json_t *argv, const struct template *template, const struct 
 	return 0;
 }
 
-/* A program that only now is known obeys the rules that `check` has for one in the machine file. */
+/* Returns the fault of a program name that a template has rendered. It obeys the rules that `check`
+ * has for a literal name. */
 static const char *rendered_fault(const struct plan_env *env, const char *program)
 {
 	const char *fault = program_fault(program);
@@ -57,7 +58,7 @@ static const char *rendered_fault(const struct plan_env *env, const char *progra
 	return path_is_below(program, env->confine.workspace) ? "lies in the workspace" : NULL;
 }
 
-/* Why the rendered command cannot be run; NULL: it can. */
+/* Returns why the rendered command cannot be run; NULL: it can. */
 static const char *argv_fault(const json_t *argv)
 {
 	size_t i;
@@ -81,8 +82,8 @@ json_t *plan_environment(const struct plan_env *env)
 	return out;
 }
 
-/* Writes the names of the jail's own loopback interface that clients are to reach without the
- * proxy: those that `state` lists mean the operator's host, which only the proxy reaches. */
+/* Writes the names that reach the jail's own loopback interface, for no_proxy. A name that `state`
+ * lists as a host is left out: it means the operator's host, which only the proxy reaches. */
 static void direct_names(const struct tool_state *state, struct buf *out)
 {
 	static const char *const own[] = {"localhost", "127.0.0.1", "::1"};
@@ -98,7 +99,8 @@ static void direct_names(const struct tool_state *state, struct buf *out)
 	}
 }
 
-/* Ours last: a state's literals do not replace them. */
+/* Returns the environment of a step. The runner's own variables come last, so no literal of a state
+ * replaces them. */
 static json_t *environment(const struct plan_env *env, const struct step *step)
 {
 	json_t *out = plan_environment(env);

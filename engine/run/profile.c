@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The probe is this program, which takes what memory it needs. */
+/* The probe is this program, which takes as much memory as it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
 json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
@@ -17,7 +17,8 @@ json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
 		"memory_mb", PROBE_MEMORY_MB);
 }
 
-/* How a command ended in a jail of that policy, which is taken; NULL: there is no such jail. */
+/* Returns the fact of a command in a jail of the given policy, which is taken. NULL: the jail
+ * cannot be set up. */
 static json_t *try_jail(struct live *live, json_t *taken, struct err *e)
 {
 	static const struct state state = {
@@ -45,8 +46,9 @@ static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 	return 0;
 }
 
-/* A jail that starts is not enough: no namespace stands behind its filter. Root's command is who
- * owns the workspace, so it is that one. */
+/* Runs a probe that attacks the network: the hardened profile has only a filter and no network
+ * namespace, so a jail that starts proves too little. A run by root probes the given workspace,
+ * because commands there run as its owner. */
 static int probe_hardened(
 	struct live *live, const char *workspace, bool allow_root_jail, struct err *e)
 {
@@ -93,7 +95,7 @@ const char *profile_resolve(
 	return "hardened";
 }
 
-/* Each once, and no more than a jail takes: a state's own jail tells of the others. */
+/* Adds a path once, up to the number a policy may have: the jails of the states report the rest. */
 static void add_place(json_t *list, const char *path)
 {
 	enum { PLACES_MAX = 256 }; /* jail/policy.h: POLICY_PATHS_MAX */

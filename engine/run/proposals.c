@@ -66,7 +66,7 @@ static void refuse_all(struct proposals *proposals, const char *why)
 	}
 }
 
-/* How each command of the proposal came out. */
+/* Records the decision on each command of the proposal. */
 static int record_decisions(const struct proposals *proposals, struct err *e)
 {
 	json_auto_t *lines = json_array();
@@ -84,7 +84,8 @@ static int record_decisions(const struct proposals *proposals, struct err *e)
 
 /* --- the answer ------------------------------------------------------------------------------ */
 
-/* The agent waits for it, so its pipe is empty; one that does not read must not hold us up. */
+/* Sends the answers to the agent. It waits for them, so its pipe is empty; an agent that does not
+ * read must not block this process. */
 static int send_answers(const struct proposals *proposals, struct err *e)
 {
 	json_auto_t *reply =
@@ -110,7 +111,7 @@ static int conclude(struct proposals *proposals, struct err *e)
 	return failed;
 }
 
-/* The asked ones in their order. */
+/* Gives each command that was asked about its answer, in order. */
 static void spread(
 	struct proposals *proposals, const json_t *granted, const char *method, const char *why)
 {
@@ -179,7 +180,7 @@ static json_t *question_of(const struct proposals *proposals)
 		proposals->live->config->approval.mode == APPROVAL_STEP, "commands", asked);
 }
 
-/* Opens a question when one is needed and can be asked. True: its answer is awaited. */
+/* Opens a question if one is needed and can be asked. Returns true if its answer is awaited. */
 static bool awaits_person(struct proposals *proposals)
 {
 	struct err e = ERR_NONE;
@@ -198,7 +199,7 @@ static bool awaits_person(struct proposals *proposals)
 	return false;
 }
 
-/* What the operator's settings have decided. */
+/* Applies the decisions of the operator's settings. */
 static void decide(struct proposals *proposals)
 {
 	size_t i;

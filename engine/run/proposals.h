@@ -1,8 +1,8 @@
 /*
- * What an agent wants to run: recorded before anything else, asked about where nobody has allowed
- * it, answered on the agent's request pipe.
+ * Proposals: commands that an agent wants to run. They are recorded first, then a person is asked
+ * about those that no setting allows, and the answers go to the agent's request pipe.
  *
- * A proposal whose lines cannot be written into the audit trail is refused.
+ * A proposal is refused if its lines cannot be written to the audit trail.
  */
 #ifndef RUN_PROPOSALS_H
 #define RUN_PROPOSALS_H
@@ -12,16 +12,16 @@ struct proposals {
 	struct live *live;
 	const struct step *step;
 	struct asking asking;
-	int *to_agent;    /* borrowed: the write end of its request pipe */
-	json_t *commands; /* of the proposal that waits for its answer; NULL: none */
+	int *to_agent;    /* borrowed: the write end of the agent's request pipe */
+	json_t *commands; /* the proposal that waits for its answer; NULL: none */
 	json_t *answers;  /* [{run, why}] */
 	json_int_t id;
 };
 
 void proposals_init(
 	struct proposals *proposals, struct live *live, const struct step *step, struct pump *pump);
-/* Records a question that the agent's end has left without an answer. */
+/* Records that a question stayed open when the agent ended. */
 void proposals_done(struct proposals *proposals);
-/* Takes a `proposal` event. -1: the agent breaks the protocol. */
+/* Takes a `proposal` event. Returns -1 if the agent breaks the protocol. */
 int proposals_take(struct proposals *proposals, const json_t *event, struct err *e);
 #endif

@@ -8,7 +8,7 @@
 
 enum { CHUNK_BYTES = 64 * 1024, DRAIN_CHUNKS = 64 /* more than a pipe can hold */ };
 
-/* One read. 0: nothing more now; -1: it failed, which is no end. */
+/* Reads once. 0: nothing more now; -1: an error, which does not end the stream. */
 static int take_some(struct pump_stream *stream, struct err *e)
 {
 	char chunk[CHUNK_BYTES];
@@ -32,7 +32,8 @@ static void kill_child(struct pump *pump)
 		kill(pump->group ? -pump->child->pid : pump->child->pid, SIGKILL);
 }
 
-/* Whether the deadline has passed or a person wants it dead. */
+/* Reports whether the child must be killed: its deadline has passed, or somebody wants it to
+ * end. */
 static bool must_end(struct pump *pump)
 {
 	pump->late = pump->deadline_ms && clock_monotonic_ms() >= pump->deadline_ms;
@@ -52,7 +53,7 @@ static int poll_timeout(const struct pump *pump)
 	return (int)left;
 }
 
-/* Waits once. 1: the child has ended. */
+/* Waits once. Returns 1 if the child has ended. */
 static int pump_once(struct pump *pump, struct err *e)
 {
 	struct pollfd fds[PUMP_STREAMS_MAX + 2];
@@ -80,7 +81,7 @@ static int pump_once(struct pump *pump, struct err *e)
 	return fds[n].revents || pump->ended;
 }
 
-/* Beyond the child's end only what is already in the pipes counts. */
+/* Takes what is already in the pipes after the child's end, and closes them. */
 static int drain(struct pump *pump, struct err *e)
 {
 	int more = 1, failed = 0;
@@ -105,7 +106,8 @@ int pump_carry(struct pump *pump, struct err *e)
 	for (int i = 0; i < pump->stream_count; i++)
 		fcntl(pump->streams[i].fd, F_SETFL, O_NONBLOCK);
 	while (!ended) {
-		/* Before the first wait, too: the signals may have come before the child. */
+		/* Check before the first wait, too: signals may have come before the child was
+		 * started. */
 		if (!killed && must_end(pump)) {
 			killed = true;
 			pump->deadline_ms = 0;

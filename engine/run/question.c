@@ -32,8 +32,9 @@ static bool any_needs(const struct question *question, const char *approval)
 
 /* --- what is shown --------------------------------------------------------------------------- */
 
-/* Of words that somebody agrees to, more: blanks but the plain one, a Braille cell without a dot
- * that looks like one, and what joins. */
+/* Reports whether a character must be made visible in a question, where a person agrees to each
+ * word: blanks other than the space, the empty Braille cell that looks like one, joiners, and odd
+ * characters. */
 static bool is_hidden(uint32_t code)
 {
 	return code < 0x20 || code == 0xa0 || code == 0x1680 || code == 0x2800 ||
@@ -129,7 +130,8 @@ void question_show(const struct question *question, struct buf *out)
 		show_command(question, i, out);
 }
 
-/* Nobody says yes to what was cut, or has scrolled out of a terminal's memory. */
+/* Refuses a question that is too long to show: nobody should approve a text that is cut or that has
+ * scrolled out of the terminal's memory. */
 static int check_shown(const struct question *question, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(QUESTION_SHOWN_MAX);
@@ -195,7 +197,7 @@ void question_prompt(const struct question *question, struct buf *out)
 
 /* --- the dialogue ---------------------------------------------------------------------------- */
 
-/* The commands in question have their answer; the next one of a step-by-step dialogue follows. */
+/* Answers the commands in question; a step-by-step dialogue goes on with the next one. */
 static void settle(struct question *question, bool granted)
 {
 	for (size_t i = question->from; i < question->to; i++)
@@ -210,7 +212,7 @@ static void settle(struct question *question, bool granted)
 	}
 }
 
-/* One of the things needed was given; is another one still missing? */
+/* Moves on to the next approval that one of the commands in question needs, or settles them. */
 static void advance(struct question *question)
 {
 	question->misses = 0;

@@ -13,8 +13,8 @@
 
 enum { NOTE_BYTES_MAX = 1024 };
 
-/* The directory may lie where commands can write: a link or a pipe in the cassette's place would
- * lead our writing elsewhere. */
+/* Opens the cassette as a plain file: the directory may be writable for commands, and a link or
+ * pipe in its place would send our writing elsewhere. */
 static int open_cassette(const struct live *live, const char *name, int flags, struct err *e)
 {
 	struct stat st;
@@ -26,7 +26,8 @@ static int open_cassette(const struct live *live, const char *name, int flags, s
 	return TAKE_FD(fd);
 }
 
-/* Whether its last line has no end: whoever wrote it was killed, or a person left it so. */
+/* Reports whether the last line of the cassette is unfinished: its writer was killed, or a person
+ * left it so. */
 static bool ends_torn(int fd)
 {
 	char last;
@@ -34,7 +35,7 @@ static bool ends_torn(int fd)
 	return end > 0 && pread(fd, &last, 1, end - 1) == 1 && last != '\n';
 }
 
-/* The `n` bytes just written, unless another instance that records here has gone on behind them. */
+/* Removes the `n` bytes just written, unless another instance has recorded something after them. */
 static int take_back(int fd, ssize_t n, struct err *e)
 {
 	struct stat st;
@@ -44,14 +45,16 @@ static int take_back(int fd, ssize_t n, struct err *e)
 		       : -1;
 }
 
-/* --- what was never committed ----------------------------------------------------------------- */
+/* --- exchanges that were never committed
+ * ------------------------------------------------------- */
 
-/* Who runs an attempt, which may be killed before it is committed and then runs again. */
+/* An attempt that records exchanges. It may be killed before it is committed, and is then run
+ * again. */
 struct taker {
 	int dir_fd, attempt;
 };
 
-/* The attempt's last `bytes` of the cassette, as they were when they were noted. */
+/* Reports whether the cassette's last `bytes` are still those of the note. */
 static bool is_still_there(int fd, const json_t *note, int64_t from, int64_t bytes)
 {
 	char hex[SHA256_HEX + 1];
@@ -62,8 +65,9 @@ static bool is_still_there(int fd, const json_t *note, int64_t from, int64_t byt
 	return !strcmp(hex, json_get_text(note, "sha256"));
 }
 
-/* An execution that finds a note of its own attempt repeats one that nobody committed. What another
- * instance has recorded behind it, or a person has changed, stays as it is. */
+/* Removes the exchanges of an earlier execution of the same attempt, which a kill kept from being
+ * committed. If another instance has recorded something after them, or a person has changed them,
+ * they stay. */
 static int take_uncommitted(int fd, const struct taker *taker, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
@@ -94,7 +98,7 @@ static int note_place(
 
 /* --- what is kept ----------------------------------------------------------------------------- */
 
-/* All of them or, where there is no room, none: half a line would spoil the next one. */
+/* Appends all lines, or none if there is no room: half a line would spoil the next one. */
 static int append(
 	const struct live *live, const struct taker *taker, const struct buf *lines, struct err *e)
 {
@@ -106,7 +110,7 @@ static int append(
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = open_cassette(live, name, lines->len ? O_CREAT : 0, &why);
 	if (fd < 0 && !lines->len && why.number == ENOENT)
-		return 0; /* an agent that asked nothing makes no cassette */
+		return 0; /* an agent that asked nothing has no cassette */
 	if (fd < 0)
 		return err_set(e, "%s", why.text);
 	if (taker && take_uncommitted(fd, taker, e))
@@ -125,7 +129,7 @@ static int append(
 	return n > 0 ? take_back(fd, n, e) : -1;
 }
 
-/* Takes `line`. */
+/* Adds a line; takes `line`. */
 static void add(struct buf *lines, json_t *line)
 {
 	lines->failed = lines->failed || !line || json_write(lines, line);
@@ -133,7 +137,8 @@ static void add(struct buf *lines, json_t *line)
 	json_decref(line);
 }
 
-/* What a rehearsal will ask again, and nothing else that an agent process may say. */
+/* Returns the members of a request that a rehearsal compares, and nothing else that an agent
+ * process may have sent. */
 static json_t *recorded_match(const json_t *request)
 {
 	static const char *const kept[] = {"prompt", "last", "turn", "tools"};

@@ -13,7 +13,7 @@ struct mapping {
 	bool of_file, read_only;
 };
 
-/* A mapping's first line. False: the line is one of its figures. */
+/* Parses the first line of a mapping. Returns false if the line is one of its figures. */
 static bool header(const char *line, struct mapping *mapping)
 {
 	char permissions[5];
@@ -25,8 +25,8 @@ static bool header(const char *line, struct mapping *mapping)
 	return true;
 }
 
-/* Only where no page was ever written (relocated data is read-only too, but exists nowhere else).
- */
+/* Unmaps only mappings with no page of their own: relocated data is read-only too, but no file has
+ * it. */
 void release_memory(void)
 {
 	char line[LINE_BYTES];

@@ -4,7 +4,7 @@
 #ifndef RUN_RELEASE_MEMORY_H
 #define RUN_RELEASE_MEMORY_H
 
-/* Returns free heap to the system and unmaps the program text, which comes back from the page cache
- * on use. Changes nothing that anyone could observe but the resident size. */
+/* Returns free heap to the system and drops the pages of the program text; the kernel loads them
+ * again when they are used. Changes nothing but the resident size. */
 void release_memory(void);
 #endif

@@ -11,7 +11,8 @@ struct replay {
 	char fault[256];
 };
 
-/* The snapshot was written by the live run: the journal alone must lead to the same blackboard. */
+/* Compares with the snapshot, which the live run wrote: the journal alone must lead to the same
+ * blackboard. */
 static void compare(struct replay *replay, const struct position *position)
 {
 	if (replay->snapshot && position->seq == replay->snapshot->seq && !position->ended &&
@@ -106,7 +107,7 @@ int replay_verify(const struct instance *instance, uint64_t *lines, struct err *
 	*lines = reader.mark.lines;
 	int64_t torn = reader.torn_bytes;
 	journal_reader_done(&reader);
-	/* While a runner holds the instance an unfinished last line is one being written. */
+	/* While a runner holds the instance, it may be about to finish the last line. */
 	if (got)
 		err_set(e, "%s%s", why.text, why.number ? "" : RECOVER_HOW_ON);
 	else if (who.pid || (!recover_whole(instance, fd, *lines + (torn > 0), e) && !torn))

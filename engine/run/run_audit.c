@@ -32,7 +32,7 @@ json_t *run_audit_argv(const json_t *argv)
 	return json_pack("{s:s, s:b}", "command", shown.failed ? "?" : shown.data, "truncated", 1);
 }
 
-/* For what has happened already: a line that cannot be written is a notice. Takes `fields`. */
+/* Records something that has already happened: an error becomes a notice. Takes `fields`. */
 static void note(struct live *live, const struct step *step, enum audit_type type, json_t *fields)
 {
 	struct err e = ERR_NONE;

@@ -23,7 +23,7 @@ static int read_key(const struct secret_source *source, const struct config_prov
 		       : config_provider_key(source->config, provider, out, e);
 }
 
-/* Letters, digits and -._~ as they are, everything else as %XX: RFC 3986, 2.3. */
+/* Percent-encodes everything but letters, digits and -._~ (RFC 3986, 2.3). */
 static void add_encoded(struct buf *out, const char *text)
 {
 	for (; *text; text++)
@@ -33,7 +33,7 @@ static void add_encoded(struct buf *out, const char *text)
 			buf_addf(out, "%%%02X", (unsigned)(unsigned char)*text);
 }
 
-/* "NAME: VALUE", one text each. NULL with the reason. */
+/* Returns the texts "NAME: VALUE"; NULL with the reason. */
 static json_t *headers_of(const struct config_provider *provider, struct err *e)
 {
 	json_auto_t *list = json_array();
@@ -47,7 +47,7 @@ static json_t *headers_of(const struct config_provider *provider, struct err *e)
 	return json_incref(list);
 }
 
-/* "NAME=VALUE&NAME=VALUE". NULL with the reason. */
+/* Returns "NAME=VALUE&NAME=VALUE"; NULL with the reason. */
 static json_t *query_of(const struct config_provider *provider, struct err *e)
 {
 	AUTO_BUF query = BUF_INIT(QUERY_BYTES_MAX);
@@ -64,7 +64,7 @@ static json_t *query_of(const struct config_provider *provider, struct err *e)
 	return query.failed ? NULL : json_stringn(query.data ? query.data : "", query.len);
 }
 
-/* `provider` as the request has it: {name, ..., key: null}. */
+/* Fills in `provider`, a member of the request: {name, ..., key: null}. */
 static int fill_provider(const struct secret_source *source, json_t *provider, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(provider, "name"));
@@ -87,7 +87,8 @@ static int fill_provider(const struct secret_source *source, json_t *provider, s
 static void add_text(json_t *list, const char *value)
 {
 	if (value && *value)
-		json_array_append_new(list, json_string(value)); /* UTF-8 alone can be found */
+		/* only UTF-8 can be found in a text */
+		json_array_append_new(list, json_string(value));
 }
 
 static bool is_called_secret(const char *name)
@@ -100,8 +101,8 @@ static bool is_called_secret(const char *name)
 	return false;
 }
 
-/* Adds what comes from a variable or is called a secret. An ordinary word of the configuration may
- * stand in any file that a model reads. */
+/* Adds the values that come from a variable or whose name says that they are secret. An ordinary
+ * word of the configuration may stand in any file that a model reads. */
 static void add_sent(json_t *list, const struct config_sent *sent, size_t count)
 {
 	for (size_t i = 0; i < count; i++)
@@ -111,14 +112,15 @@ static void add_sent(json_t *list, const struct config_sent *sent, size_t count)
 			add_text(list, sent[i].text);
 }
 
-/* What no model may see wherever it turns up: every provider's key, what tool states are granted,
- * and what the operator's environment calls a secret. No command is run for another provider's. */
+/* Lists the texts that no model may see, wherever they turn up: the keys of all providers, the
+ * secrets granted to tool states, and variables of the operator whose name says that they are
+ * secret. Runs no token_command. */
 static void fill_secrets(const struct secret_source *source, json_t *list)
 {
 	const struct config *c = source->config;
 	for (size_t i = 0; i < c->provider_count; i++) {
 		const struct config_provider *p = &c->providers[i];
-		struct err unset = ERR_NONE; /* of another provider; the start has told it */
+		struct err unset = ERR_NONE; /* for another provider; the start has reported it */
 		char *key = NULL;
 		if (p->token_command.count)
 			key = token_kept(p, source->tokens_fd);
@@ -165,14 +167,14 @@ static int check_provider(
 	return query ? 0 : -1;
 }
 
-/* What a child does: the process ends with its memory, so nothing is wiped. */
+/* A task for a child process. The child ends and its memory with it, so nothing is wiped. */
 struct errand {
 	const struct secret_source *source;
-	const struct config_provider *provider; /* only look for its key */
-	const json_t *request;                  /* else write it */
-	secret_work *work;                      /* else do that */
+	const struct config_provider *provider; /* check only whether its key can be read */
+	const json_t *request;                  /* else: write the request */
+	secret_work *work;                      /* else: do this */
 	void *ctx;
-	int fd; /* all of the supervisor's that it has; its lock least of all may live on in here */
+	int fd; /* the only descriptor of the supervisor that stays open; its lock must not */
 };
 
 static int run_errand(const struct errand *errand, struct err *e)
@@ -233,7 +235,7 @@ int secret_end(struct secret_child *child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* To its end. */
+/* Waits until the child has ended. */
 static int await(const struct errand *errand, struct err *e)
 {
 	struct secret_child child;

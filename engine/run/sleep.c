@@ -42,8 +42,8 @@ static int arm(int timer, int64_t until_us, struct err *e)
 	return 0;
 }
 
-/* The directories whose changes are told: requests to stop and pokes come there, and the one above
- * shows that nobody finds the instance here any more. */
+/* The directories to watch: stop requests and pokes arrive there, and a change above the instance
+ * shows that it has been removed. */
 static const struct {
 	const char *name;
 	unsigned changes;
@@ -51,9 +51,9 @@ static const struct {
 
 enum { PLACES = ARRAY_LEN(places), LOOK_AGAIN_MS = 1000 };
 
-/* Asks for SIGIO when one of them changes. It is dnotify, not inotify, of which a user has 128
- * instances for all programs. Returns how long to sleep at most: -1 for ever, LOOK_AGAIN_MS where
- * the kernel tells of no changes. */
+/* Asks for SIGIO when one of the directories changes. Uses dnotify, because a user has only 128
+ * inotify instances for all programs. Returns how long to sleep at most: -1 for ever, LOOK_AGAIN_MS
+ * if the kernel cannot report changes. */
 static int ask_for_changes(const struct sleep *sleep, int fds[PLACES])
 {
 	for (size_t i = 0; i < PLACES; i++) {
@@ -65,8 +65,8 @@ static int ask_for_changes(const struct sleep *sleep, int fds[PLACES])
 	return -1;
 }
 
-/* Empties a descriptor that woke us; what happened is looked up, not read from it. ECANCELED from
- * the timer means that the clock was set. */
+/* Empties a descriptor that woke us; the cause is looked up elsewhere. ECANCELED from the timer
+ * means that the clock was set. */
 static void swallow(int fd)
 {
 	char events[EVENT_BYTES];
@@ -74,7 +74,7 @@ static void swallow(int fd)
 		continue;
 }
 
-/* A clock that was set back makes no delay longer. */
+/* Keeps a delay from growing when the clock is set back. */
 static void keep_below(struct sleep *sleep, int64_t end_ms)
 {
 	int64_t most_us = clock_realtime_us() + (end_ms - clock_monotonic_ms()) * 1000;
@@ -88,7 +88,7 @@ static int sleep_on(struct sleep *sleep, int timer, int most_ms, struct err *e)
 	for (;;) {
 		struct pollfd fds[] = {{timer, POLLIN, 0}, {sleep->interrupts->fd, POLLIN, 0}};
 		keep_below(sleep, end_ms);
-		/* Armed before the look: a clock step in between is then noticed. */
+		/* Arm the timer before the look, so that a clock step in between is noticed. */
 		if (arm(timer, sleep->until_us, e) || sleep_look(sleep, e))
 			return -1;
 		if (sleep->woke != WOKE_NOT)

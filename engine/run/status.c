@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What the last line says about a run that nobody holds. */
+/* Returns the status of a run that nobody holds, from its last line. */
 static const char *resting(const struct position *position, int journal)
 {
 	if (position->ended)
@@ -34,7 +34,7 @@ static json_t *instant(int64_t unix_us)
 	return unix_us ? json_string(text) : json_null();
 }
 
-/* What an agent of a live run asks; what cannot be read is no question. */
+/* Returns the open question of an agent in a live run; null if there is none that can be read. */
 static json_t *question(const struct instance *instance, const struct holder *who)
 {
 	struct err e = ERR_NONE;
@@ -50,7 +50,8 @@ static json_t *branch(const struct instance *instance, uint64_t seq)
 		       : json_null();
 }
 
-/* What a wait said when it was entered: often what somebody is asked. */
+/* Returns the notify text of the wait that the run is in: often the question that a person is to
+ * answer. */
 static json_t *says(const struct position *position)
 {
 	struct err e = ERR_NONE;
@@ -62,7 +63,7 @@ static json_t *says(const struct position *position)
 	return said ? json_stringn(text.data, text.len) : json_null();
 }
 
-/* The last notice among the agent's events in `text` that no turn has followed. */
+/* Returns the last notice among the events in `text` that no turn has followed. */
 static json_t *last_notice(const char *text, const char *end)
 {
 	json_t *said = NULL;
@@ -81,7 +82,7 @@ static json_t *last_notice(const char *text, const char *end)
 	return said;
 }
 
-/* What the agent at work has to say of the turn that goes on, such as why its call is repeated. */
+/* Returns the agent's last notice in its current turn, such as why a call is repeated. */
 static json_t *notice(
 	const struct instance *instance, const struct position *position, bool running)
 {
@@ -149,7 +150,7 @@ json_t *status_run(const struct instance *instance, const struct machine *machin
 
 /* --- every instance of a workspace ------------------------------------------------------------ */
 
-/* The statuses of a list: from the last line and whether somebody holds the lock. */
+/* Returns the status for a list, from the last line and whether somebody holds the lock. */
 static const char *status_of(const json_t *last, bool held)
 {
 	const char *type = json_string_value(json_object_get(last, "t"));
@@ -183,7 +184,7 @@ static bool is_of(const char *line, size_t len, const char *type)
 	return len > n && !memcmp(line, type, n);
 }
 
-/* Most lines spend nothing, and say so without being parsed. */
+/* Adds the spending of a line. Most lines have none, which shows without parsing them. */
 static void add_line(struct totals *totals, const char *line, size_t len)
 {
 	static const char tokens[] = "\"input_tokens\":";
@@ -199,7 +200,7 @@ static void add_line(struct totals *totals, const char *line, size_t len)
 		totals_add(totals, &s);
 }
 
-/* What one that has not ended has spent, counted from its newest snapshot on. */
+/* Returns the spending of an instance that has not ended, counted from its newest snapshot on. */
 static json_t *spent(const struct instance *instance, int journal)
 {
 	struct journal_mark at = journal_start();
@@ -215,14 +216,15 @@ static json_t *spent(const struct instance *instance, int journal)
 	return totals_encode(&t);
 }
 
-/* Whoever reads them need not ask which keys there are. */
+/* Returns an entry with every key, so that readers need not ask which keys there are. */
 static json_t *bare(const char *id, const char *status, const char *reason)
 {
 	return json_pack("{s:s,s:s,s:b,s:n,s:n,s:s?,s:n,s:n,s:n}", "id", id, "status", status,
 		"asks", false, "state", "seq", "reason", reason, "updated", "totals", "bundle");
 }
 
-/* The digest in the first line, in front of which is nothing but who wrote it, and when. */
+/* Returns the digest from the first line, where only the writer's name and the time come before
+ * it. */
 static json_t *bundle(int journal)
 {
 	static const char key[] = "\"bundle\":\"";
@@ -235,8 +237,8 @@ static json_t *bundle(int journal)
 	return to ? json_stringn(from, (size_t)(to - from)) : NULL;
 }
 
-/* Nobody is asked by one that has ended or waits, and such a last line has the totals. Whether
- * somebody holds another one is asked where the answer says something. */
+/* Describes an instance. If its last line is an end or a wait, that line has the totals and no
+ * agent asks anything. The lock is looked at only if it can change the status. */
 static json_t *tell(int machines, const char *id, int journal, const json_t *last)
 {
 	const char *type = json_get_text(last, "t"), *status;
@@ -257,7 +259,7 @@ static json_t *tell(int machines, const char *id, int journal, const json_t *las
 		told ? json_incref(told) : spent(&i, journal), "bundle", bundle(journal));
 }
 
-/* A start that was refused; or was it? */
+/* Checks whether the journal is empty because the start was refused, or because lines were lost. */
 static void check_empty(int machines, const char *id, int journal, struct err *e)
 {
 	AUTO_FD int dir = enter(machines, id);

@@ -25,7 +25,7 @@ enum {
 	EARLY_SECS = 30, /* a token is not used up to its last moment */
 };
 
-/* What a command printed. */
+/* The token that a command printed. */
 struct token {
 	char *text; /* heap */
 	int64_t secs;
@@ -39,7 +39,7 @@ int token_open(struct err *e)
 
 /* --- what is kept --- */
 
-/* Processes wait for one another: a token is fetched once. */
+/* Makes processes wait for one another, so that a token is fetched once. */
 static void lock(int fd, short type)
 {
 	struct flock whole = {.l_type = type, .l_whence = SEEK_SET};
@@ -87,7 +87,7 @@ char *token_kept(const struct config_provider *provider, int kept_fd)
 
 /* --- what a command prints --- */
 
-/* `expires_in`, in seconds; some services write it as a text. */
+/* Returns `expires_in` in seconds; some services write it as a text. */
 static int64_t lifetime(const json_t *value)
 {
 	int64_t secs = USUAL_SECS;
@@ -101,7 +101,7 @@ static int64_t lifetime(const json_t *value)
 	return secs < LONGEST_SECS ? secs : LONGEST_SECS;
 }
 
-/* The answer of an OAuth server; anything else is the key itself. */
+/* Reads the answer of an OAuth server; any other text is the key itself. */
 static int read_printed(const char *text, size_t len, struct token *out, struct err *e)
 {
 	while (len && isspace((unsigned char)text[len - 1]))
@@ -127,7 +127,7 @@ static int read_printed(const char *text, size_t len, struct token *out, struct 
 	return out->text ? 0 : err_set(e, "out of memory");
 }
 
-/* The last line that says something, for the message. */
+/* Copies the last line that is not blank, for a message. */
 static void last_words(const struct buf *said, char out[SHOWN_BYTES])
 {
 	size_t end = said->len, start, used = 0;

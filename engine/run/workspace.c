@@ -36,7 +36,7 @@ static bool mark_decode(const json_t *from, struct workspace_mark *out)
 {
 	const char *tree, *commit;
 	json_int_t seq;
-	int attempt = INT_MAX; /* a record of before there was one */
+	int attempt = INT_MAX; /* older records have no attempt */
 	if (json_unpack((json_t *)(uintptr_t)from, "{s:I,s?i,s:s,s:s !}", "seq", &seq, "attempt",
 		    &attempt, "tree", &tree, "commit", &commit))
 		return false;
@@ -64,7 +64,7 @@ static int record_read(struct workspace *workspace, int instance_fd, struct err 
 	AUTO_FREE char *text = NULL;
 	size_t len;
 	const char *base;
-	json_t *at, *next, *made = NULL; /* as in a record of before it was noted */
+	json_t *at, *next, *made = NULL; /* older records do not have it */
 	int version;
 	if (io_read_file(instance_fd, record_name, RECORD_BYTES_MAX, &text, &len, e))
 		return -1;
@@ -93,7 +93,7 @@ static void name_branch(char *out, size_t bytes, const struct instance *instance
 bool workspace_branch(const struct instance *instance, uint64_t seq, struct workspace_branch *out)
 {
 	struct workspace w = {0};
-	struct err e = ERR_NONE; /* whoever runs it says what is wrong with it */
+	struct err e = ERR_NONE; /* whoever runs the instance reports this error */
 	if (record_read(&w, instance->dir_fd, &e))
 		return false;
 	name_branch(out->name, sizeof(out->name), instance);
@@ -112,8 +112,8 @@ int workspace_changes(const struct workspace *workspace, struct buf *out, struct
 		       : 0;
 }
 
-/* From the last commit that is there to `to`, whichever of the steps in between was the last to be
- * journaled before a kill. */
+/* Moves the branch from its last commit to `to`. A kill may have left it at any commit in
+ * between. */
 static int bring_branch(
 	const struct workspace *workspace, const char *before, const char *to, struct err *e)
 {
@@ -141,7 +141,7 @@ static int bring_branch(
 		&workspace->origin, &(struct git_move){workspace->branch, tip, to}, e);
 }
 
-/* Whether the journal has the attempt that left this mark. */
+/* Reports whether the journal has the attempt that left this mark. */
 static bool is_over(const struct workspace_mark *mark, uint64_t seq, int attempt)
 {
 	return mark->seq <= seq || (mark->seq == seq + 1 && mark->attempt < attempt);
@@ -160,10 +160,11 @@ int workspace_land(struct workspace *workspace, uint64_t seq, int attempt, struc
 	return 0;
 }
 
-/* Strict commands can write nothing of the operator's repository that calls without its work tree
- * see, and of the clone the work tree alone, where an include may lie: none of them is left while
- * the calls behind a state follow one another. But hooks and filters run in git's own jail, where
- * they can write to the clone's configuration. */
+/* Looks at the configuration of a repository again, if commands may have changed it. Commands in
+ * the strict profile cannot: they write nothing of the operator's repository that git reads without
+ * its work tree, and of the clone only the work tree, where an included file may lie; and no
+ * command runs between the calls that follow a state. Hooks and filters run in git's own jail,
+ * which may write to the clone's configuration. */
 static int learn(const struct workspace *workspace, struct git_repo *git_repo, struct err *e)
 {
 	bool runs =
@@ -199,7 +200,8 @@ static int find_origin(struct workspace *workspace, const struct workspace_ask *
 	return git_explain(&workspace->origin, e);
 }
 
-/* Whom git's configuration names, and which filters it defines where the operator lets them run. */
+/* Reads the identity from git's configuration, and the filters that it defines if the operator lets
+ * them run. */
 static int read_settings(struct workspace *workspace, const struct config *config, struct err *e)
 {
 	const char *home = getenv("HOME"), *xdg = getenv("XDG_CONFIG_HOME");
@@ -228,17 +230,17 @@ static int read_settings(struct workspace *workspace, const struct config *confi
 				    "user.email in git's");
 }
 
-/* Whether a start that was killed before it ran anything has made the branch: it is where that one
- * was to begin, or where another one before it was. */
+/* Reports whether an earlier start made the branch and was killed before it ran anything: then the
+ * branch is still where that start began, or where it was before. */
 static bool made_before(const struct workspace *workspace, int instance_fd)
 {
 	struct workspace before = {0};
-	struct err none = ERR_NONE; /* this is the first, or that one did not get to write it */
+	struct err none = ERR_NONE; /* no earlier start, or none that wrote a record */
 	return !record_read(&before, instance_fd, &none) && before.makes &&
 	       (!strcmp(workspace->tip, before.base) || !strcmp(workspace->tip, before.tip));
 }
 
-/* A new instance begins at the branch's tip, or will make the branch at HEAD. */
+/* Begins a new instance at the branch's tip, or plans to make the branch at HEAD. */
 static int start(struct workspace *workspace, int instance_fd, struct err *e)
 {
 	if (git_branch_tip(&workspace->origin, workspace->branch, workspace->tip, e))
@@ -253,7 +255,7 @@ static int start(struct workspace *workspace, int instance_fd, struct err *e)
 	return record_write(workspace, instance_fd, e);
 }
 
-/* The journal decides which of the two marks counts. */
+/* Resumes an instance. The journal decides which of the two marks counts. */
 static int take_up(struct workspace *workspace, const struct workspace_ask *ask, struct err *e)
 {
 	if (record_read(workspace, ask->instance->dir_fd, e))
@@ -274,7 +276,7 @@ static int take_up(struct workspace *workspace, const struct workspace_ask *ask,
 	return bring_branch(workspace, workspace->at.commit, workspace->at.commit, e);
 }
 
-/* The operator's directory, as it lies in the clone. */
+/* Finds the place of the operator's directory in the clone. */
 static int find_path(struct workspace *workspace, const char *directory, struct err *e)
 {
 	struct stat st;
@@ -304,7 +306,7 @@ int workspace_open(struct workspace *workspace, const struct workspace_ask *ask,
 		read_settings(workspace, ask->config, e) || learn(workspace, &workspace->clone, e))
 		return -1;
 	git_branch_unlock(&workspace->origin, workspace->branch);
-	/* workspace_land, which a resume may need, does nothing without a path. */
+	/* Set the path first: workspace_land does nothing without it, and a resume may need it. */
 	workspace->path = strdup(dir);
 	if (!workspace->path || (ask->begun ? take_up(workspace, ask, e) : start(workspace, fd, e)))
 		return -1;
@@ -335,7 +337,8 @@ void workspace_done(struct workspace *workspace)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* A state may leave no repository in what is committed, whatever it was allowed to write. */
+/* Stages the work tree, and refuses it if a state has made a repository in what would be
+ * committed. */
 static int stage(struct workspace *workspace, struct workspace_step *step, struct err *e)
 {
 	AUTO_BUF changed = BUF_INIT(CHANGED_BYTES_MAX);
@@ -346,7 +349,7 @@ static int stage(struct workspace *workspace, struct workspace_step *step, struc
 		       : 0;
 }
 
-/* They may change what is to be committed. */
+/* Runs the operator's hooks, which may change what is to be committed. */
 static int run_hooks(struct workspace *workspace, struct workspace_step *step, struct buf *message,
 	struct err *e)
 {
@@ -383,7 +386,8 @@ static int commit(struct workspace *workspace, struct workspace_step *step, stru
 		return -1;
 	if (!*oid)
 		return 0;
-	/* What the repository does not take has to be known before the step is journaled. */
+	/* Send the commit before the step is journaled, so that a refusal by the repository is
+	 * known. */
 	if (git_clone_send(&workspace->clone, &workspace->origin, workspace->at.commit, oid, e))
 		return -1;
 	workspace->sent = true;
@@ -391,7 +395,8 @@ static int commit(struct workspace *workspace, struct workspace_step *step, stru
 	return 0;
 }
 
-/* Behind a link is not absent: the next jail would stumble over it. */
+/* Reports whether nothing is at the path. A path that leads through a link is not absent: the next
+ * jail would fail over it. */
 static bool is_absent(const struct workspace *workspace, int tree_fd, const char *path)
 {
 	const char *below = path + strlen(workspace->clone.work_tree) + 1;
@@ -451,7 +456,7 @@ int workspace_settle(
 	workspace->next.attempt = step->attempt;
 	if (stage(workspace, step, e))
 		return -1;
-	/* What an earlier attempt at this step wrote is this one's as well. */
+	/* The changes of an earlier attempt at this step belong to this one as well. */
 	bool changed = strcmp(workspace->next.tree, workspace->at.tree) != 0 ||
 		       workspace->at.seq == step->seq;
 	if (step->ok && changed && commit(workspace, step, runs ? e : &step->uncommitted) && runs)
@@ -462,7 +467,7 @@ int workspace_settle(
 
 bool workspace_host_failed(const struct err *e)
 {
-	/* The last two: no process is to be had. */
+	/* The last two mean that no process can be started. */
 	static const int numbers[] = {ENOSPC, EDQUOT, EIO, EROFS, EAGAIN, ENOMEM};
 	size_t len = strlen(e->text);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {

@@ -1,10 +1,10 @@
 /*
- * The workspace of a machine that writes code: a private clone below the instance, at
- * the tip of the branch agent6/machine-<id>, in which every state of the machine works.
+ * The workspace of a machine that writes code: a private clone below the instance, at the tip of
+ * the branch agent6/machine-<id>, in which all states of the machine work.
  *
- * What each step left in it is recorded before the step's journal line, so that a run which was
- * killed begins again with the tree of its last committed step; the commit of a state that ended
- * `ok` is in the operator's repository before that line and on the branch after it. The operator's
+ * The tree that each step left is recorded before the step's journal line, so that a killed run
+ * begins again with the tree of its last committed step. The commit of a state that ended `ok` is
+ * in the operator's repository before that line and on the branch after it. The operator's
  * checkout, HEAD and index are not written.
  */
 #ifndef RUN_WORKSPACE_H
@@ -16,7 +16,7 @@
 
 struct config;
 
-/* What the work tree holds, and the last commit made of it, behind an attempt at step `seq`. */
+/* The tree after an attempt at step `seq`, and the last commit made of it. */
 struct workspace_mark {
 	uint64_t seq;
 	int attempt;
@@ -24,67 +24,72 @@ struct workspace_mark {
 };
 
 struct workspace {
-	char *path; /* where states work; NULL: in the operator's directory, nothing here is used */
+	/* where states work; NULL: in the operator's directory, and the rest is unused */
+	char *path;
 	struct git_repo origin, clone;
 	struct git_identity as;
-	bool run_hooks; /* the operator's, for each commit */
+	bool run_hooks; /* the operator's hooks, for each commit */
 	char branch[96];
 	char base[GIT_OID_BYTES]; /* where the instance began */
-	char tip[GIT_OID_BYTES];  /* where its branch was before that; "": there was none */
+	char tip[GIT_OID_BYTES];  /* where its branch was before `base`; "": there was none */
 	struct workspace_mark at, next;
-	bool makes;    /* it begins at `base`, and its branch is of its making */
+	bool makes;    /* the instance begins at `base` and makes its own branch */
 	bool has_next; /* `next` is recorded; it counts once its step is committed */
-	bool sent;     /* the operator's repository has next.commit, which no branch names yet */
+	bool sent;     /* the operator's repository has next.commit, but no branch names it yet */
 };
 
-/* What a machine's states need of it. Everything is borrowed. */
+/* The request of workspace_open. Everything is borrowed. */
 struct workspace_ask {
 	const struct instance *instance;
 	const struct config *config;
 	const char *directory; /* the operator's */
-	const char *profile;   /* what the run resolved: strict, hardened */
+	const char *profile;   /* the profile of the run: strict or hardened */
 	uint64_t seq;          /* steps committed */
-	int attempt;           /* the next one at the step behind them */
+	int attempt;           /* the next attempt at the step after them */
 	bool begun, allow_root_jail;
 };
 
-/* Where the commits of an instance are. */
+/* The place of an instance's commits. */
 struct workspace_branch {
 	char name[96], base[GIT_OID_BYTES], tip[GIT_OID_BYTES];
 	char log[160]; /* the command that shows them */
 };
-/* From the record of an instance that has committed `seq` steps, whoever runs it. False: it has
- * made no commit, or its record cannot be read. */
+/* Reads the branch from the record of an instance that has committed `seq` steps, whoever runs it.
+ * Returns false if it has made no commit or its record cannot be read. */
 bool workspace_branch(const struct instance *instance, uint64_t seq, struct workspace_branch *out);
-/* What `git_changes` says of all commits of the instance; empty: it has made none. */
+/* Writes what `git_changes` says of all commits of the instance; nothing if it has made none. */
 int workspace_changes(const struct workspace *workspace, struct buf *out, struct err *e);
-/* Makes the clone, or takes it back to its last committed step. -1: the reason and the fix. */
+/* Makes the clone, or takes it back to its last committed step. Returns -1 with the reason and the
+ * fix. */
 int workspace_open(struct workspace *workspace, const struct workspace_ask *ask, struct err *e);
-/* Makes the branch of an instance that begins, where there is none but that of a start which was
- * killed: the first that the operator's repository has of it, once nothing refuses the start any
- * more. */
+/* Makes the branch of an instance that begins, once nothing refuses the start any more: this is its
+ * first trace in the operator's repository. A branch that is there already is replaced only if a
+ * killed start made it. */
 int workspace_begin(struct workspace *workspace, struct err *e);
-/* Those of `paths` (absolute) that would lie in the clone and do not: what is not there cannot be
- * held in a jail, neither read-only nor out of sight. */
+/* Returns those of `paths` (absolute) that would lie in the clone and do not exist: a jail can
+ * neither protect nor hide a path that does not exist. */
 json_t *workspace_absent(const struct workspace *workspace, const json_t *paths);
 struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
 	uint64_t seq;
 	int attempt;
-	bool ok, dropped;       /* dropped: the clone is to be as it was before the state */
-	const json_t *absent;   /* what was, before the state, and must not have come of it */
-	size_t left_out;        /* set: places in the work tree which no commit has: repositories */
-	struct err uncommitted; /* set: why a tool state's changes wait for a later commit */
+	bool ok, dropped; /* dropped: restore the clone to its state before the step */
+	/* paths that did not exist before the state and must not exist after it */
+	const json_t *absent;
+	/* result: number of repositories in the work tree that no commit has */
+	size_t left_out;
+	struct err uncommitted; /* result: why a tool state's changes wait for a later commit */
 };
-/* Records what the state has left before step `seq` is journaled, of a state that is `ok` in a
- * commit; or drops it. -1 also means that git does not take it: drop it then. */
+/* Records the changes of a state before step `seq` is journaled, and commits them if the state is
+ * `ok`; or drops them. -1 may also mean that git refuses them: then drop them. */
 int workspace_settle(
 	struct workspace *workspace, int instance_fd, struct workspace_step *step, struct err *e);
-/* Whether this host, its disk or a lack of processes, is at fault: git's own last words say so. */
+/* Reports whether this host is at fault, by a full or broken disk or a lack of processes. Git's own
+ * last words tell. */
 bool workspace_host_failed(const struct err *e);
-/* Once `seq` steps are durable, and all attempts at the next one before `attempt`: the commit that
- * belongs to them goes onto the operator's branch. */
+/* Moves the operator's branch to the commit of the last durable step. Call it once `seq` steps are
+ * durable, and all attempts at the next one before `attempt`. */
 int workspace_land(struct workspace *workspace, uint64_t seq, int attempt, struct err *e);
 void workspace_done(struct workspace *workspace);
 #endif

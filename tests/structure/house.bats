@@ -52,6 +52,26 @@ nothing() { # prints and fails on any output of CMD
 	[[ $output == *"f: parameters 6"* && $output == *"f: lines 88"* && $output == *"nesting 4"* ]]
 }
 
+@test "parameters have names, and comments open with a subject or a verb" {
+	mapfile -t files < <(sources jail broker machines schema engine tests | grep '\.[ch]$')
+	run -0 awk -v LIST=1 -f tests/structure/words.awk "${files[@]}"
+	echo "$output"
+	echo "# ${lines[-1]}" >&3
+	[[ ${lines[-1]} =~ \((.*)\ of\ (.*)\),.*\((.*)\ of\ .*\)$ ]]
+	[[ $((BASH_REMATCH[1] * 100)) -le $((BASH_REMATCH[2] * 3)) && ${BASH_REMATCH[3]} -le 625 ]]
+}
+
+@test "the words check sees a one-letter parameter and a noun clause" {
+	{
+		printf '/*\n * What it holds.\n */\n/* Returns a sum. */\nint f(int a, struct long_name *long_name,\n'
+		printf '\tvoid (*each)(int b), struct err *e);\nint size; /* Whether it fits. */\n'
+	} >"$SCRATCH/f.h"
+	run -0 awk -v LIST=1 -f tests/structure/words.awk "$SCRATCH/f.h"
+	[[ ${lines[0]} == *"f.h:2: comment What it holds."* && ${lines[1]} == *"f.h:6: parameter a" ]]
+	[[ ${lines[2]} == *"f.h:7: comment Whether it fits. */" ]]
+	[[ ${lines[3]} == "one-letter parameters "*" (1 of 3), "*" (2 of 3)" ]]
+}
+
 @test "schema, types, machine, plan, reduce, position, budget, the dry run, the wire formats and what the broker parses touch no file, clock or environment" {
 	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine,machine/analyse},broker/parse}/*.o \
 		"$OUT"/obj/engine/run/plan*.o "$OUT"/obj/engine/instance/{reduce,budget,position}*.o "$OUT"/obj/engine/dry/*.o \
