@@ -273,6 +273,7 @@ static int run(const struct call *call)
 	const char *reads[CALL_OPTIONS_MAX], *writes[CALL_OPTIONS_MAX];
 	if (setup_open(&g.setup, call))
 		return EXIT_REFUSED;
+	setup_tell_link(&g.setup);
 	t->reads = reads;
 	t->writes = writes;
 	int code = -1;

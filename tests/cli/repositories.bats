@@ -110,3 +110,39 @@ reads_and_holds() { # DIR GIT-DIR
 	wait "$jail"
 	[[ ! -e .git && $(ls "$SCRATCH/state") == main-* && $(ls "$SCRATCH/state" | wc -l) -eq 1 ]]
 }
+
+# The stock review's first state, as a run starts it, in the work tree $1, whose base is the branch $2.
+review_counts() { # TREE BASE
+	(cd "$SCRATCH" && agent6 machine new review --from review)
+	cd "$1"
+	git checkout -q -b change
+	echo more >>file
+	git commit -qam second
+	run --separate-stderr agent6 jail --read-only --read "$SCRATCH/review" -- sh "$SCRATCH/review/scripts/changes.sh" "$2"
+	echo "$output$stderr"
+	[[ $status -eq 0 && $output == '{"files":1,"diff":"diff --git a/file b/file'* && $output == *+more* ]]
+}
+
+@test "the stock review counts what changed in a linked work tree" {
+	git -C "$main" worktree add -q "$SCRATCH/linked"
+	review_counts "$SCRATCH/linked" "$(git -C "$main" branch --show-current)"
+}
+
+@test "the stock review counts what changed in a submodule checkout" {
+	git init -q "$SCRATCH/super"
+	git -C "$SCRATCH/super" -c protocol.file.allow=always submodule --quiet add "$main" part
+	review_counts "$SCRATCH/super/part" "$(git -C "$SCRATCH/super/part" branch --show-current)"
+}
+
+@test "a jail in a directory that was reached through a link says which path its command finds" {
+	ln -s "$main" "$SCRATCH/link"
+	cd "$SCRATCH/link/sub"
+	run --separate-stderr agent6 jail -- sh -c 'pwd; ls "$0"' "$SCRATCH/link/sub"
+	[[ $status -ne 0 && $output == "$main/sub" ]]
+	[[ $stderr == *"the workspace is $main/sub, and commands find it by this path alone; $SCRATCH/link/sub leads there through a link"* ]]
+	run agent6 jail --explain
+	[[ $status -eq 0 && $output == *"$SCRATCH/link/sub leads there through a link"* ]]
+	cd "$main/sub"
+	run --separate-stderr agent6 jail -- pwd
+	[[ $status -eq 0 && $output == "$main/sub" && -z $stderr ]]
+}

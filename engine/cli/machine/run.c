@@ -1,10 +1,8 @@
-#include "base/io.h"
 #include "cli/bundle/signers.h"
 #include "cli/start/parameters.h"
 #include "cli/start/start.h"
 #include "cli/verb/setup.h"
 #include "report/show.h"
-#include "report/text.h"
 #include "run/workspace.h"
 #include <string.h>
 #include <sys/stat.h>
@@ -113,19 +111,6 @@ static int refuse_id(const struct setup *setup, const char *named, struct err *e
 	return -1;
 }
 
-/* A shell keeps the way that it came; commands are given the directory's own path. */
-static void tell_link(const char *workspace)
-{
-	const char *named = getenv("PWD");
-	struct stat here, there;
-	if (!named || *named != '/' || !strcmp(named, workspace) || stat(named, &there) ||
-		stat(".", &here) || !io_is_same(&there, &here))
-		return;
-	text_complain("the workspace is %s, and commands find it by this path alone; %s leads "
-		      "there through a link, which they do not have",
-		workspace, named);
-}
-
 static int run(const struct call *call)
 {
 	struct running r = {.call = call};
@@ -134,7 +119,7 @@ static int run(const struct call *call)
 		return EXIT_REFUSED;
 	if (!call_has(call, "quiet")) {
 		setup_tell(&r.setup);
-		tell_link(r.setup.workspace);
+		setup_tell_link(&r.setup);
 	}
 	int code = refuse_id(&r.setup, call->arguments[0], &e)
 			   ? verb_fail(EXIT_REFUSED, &e)

@@ -1,5 +1,6 @@
 #include "cli/verb/setup.h"
 
+#include "base/io.h"
 #include "base/utf8.h"
 #include "report/text.h"
 
@@ -7,11 +8,25 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 void setup_tell(struct setup *setup)
 {
 	const struct doc *docs[LAYER_COUNT];
 	text_findings(&setup->findings, docs, config_docs(setup->config, docs));
+}
+
+/* A shell keeps the way that it came; commands are given the directory's own path. */
+void setup_tell_link(const struct setup *setup)
+{
+	const char *named = getenv("PWD");
+	struct stat here, there;
+	if (!named || *named != '/' || !strcmp(named, setup->workspace) || stat(named, &there) ||
+		stat(".", &here) || !io_is_same(&there, &here))
+		return;
+	text_complain("the workspace is %s, and commands find it by this path alone; %s leads "
+		      "there through a link, which they do not have",
+		setup->workspace, named);
 }
 
 /* Jails and journals name paths in JSON. */

@@ -34,4 +34,6 @@ int setup_load(struct setup *setup, const struct call *call);
 void setup_done(struct setup *setup);
 /* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
 void setup_tell(struct setup *setup);
+/* Says which path commands find the workspace by, where the shell came another way. */
+void setup_tell_link(const struct setup *setup);
 #endif
