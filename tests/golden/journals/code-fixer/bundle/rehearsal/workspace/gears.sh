@@ -1,0 +1,4 @@
+# ratio TEETH_DRIVEN TEETH_DRIVING: the gear ratio in hundredths, rounded down.
+ratio() {
+	echo $(($2 * 100 / $1))
+}
