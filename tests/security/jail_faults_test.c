@@ -250,7 +250,7 @@ static pid_t start(const struct decoy *decoy)
 		return pid;
 	int out = open(facts, O_WRONLY | O_CREAT | O_TRUNC, 0644);
 	int told = open(line, O_WRONLY | O_CREAT | O_TRUNC, 0644);
-	decoy_run_prepare(decoy);
+	decoy_run_prepare(decoy, "facts");
 	if (dup2(out, 1) < 0 || dup2(told, 7) < 0)
 		_exit(251);
 	ptrace(PTRACE_TRACEME, 0, NULL, NULL);

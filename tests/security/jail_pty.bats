@@ -40,25 +40,37 @@ use_terminals() { # RUN
 	use_terminals user_jail
 }
 
-@test "expect and pexpect talk to a program through it" {
-	local tried=0
-	if [[ -x /usr/bin/expect ]]; then
-		tried=1
-		run user_jail pty=true -- expect -c 'spawn sh -c {read x </dev/tty; echo got $x}; send "hello\r"
-			expect "got hello" {puts understood} timeout {exit 1}'
-		[[ $status -eq 0 && $output == *understood* ]]
-	fi
-	if /usr/bin/python3 -c 'import pexpect' 2>/dev/null; then
-		tried=1
-		run user_jail pty=true -- /usr/bin/python3 -c '
+@test "expect talks to a program through it" {
+	need expect
+	run user_jail pty=true -- expect -c 'spawn sh -c {read x </dev/tty; echo got $x}; send "hello\r"
+		expect "got hello" {puts understood} timeout {exit 1}'
+	[[ $status -eq 0 && $output == *understood* ]]
+}
+
+@test "pexpect talks to programs through it, waits for a prompt and sees their end" {
+	# The one of the system: a jail shows no other python3 that may come first on the path.
+	/usr/bin/python3 -c 'import pexpect' 2>/dev/null || need python3-pexpect
+	local who
+	for who in jail user_jail; do
+		[[ $who == user_jail || $(id -u) -eq 0 ]] || continue
+		run "$who" pty=true -- /usr/bin/python3 -c '
 import pexpect
 child = pexpect.spawn("/bin/sh", ["-c", "stty -echo; read x </dev/tty; echo got $x"], timeout=60)
 child.sendline("hello")
 child.expect("got hello")
-print("understood")'
-		[[ $status -eq 0 && $output == understood ]]
-	fi
-	[[ $tried -eq 1 ]] || skip "neither is installed (make deps)"
+python = pexpect.spawn("/usr/bin/python3 -q", timeout=60, dimensions=(24, 80))
+for line, answer in ("6 * 7", "42"), ("import os; os.get_terminal_size()", "columns=80, lines=24"):
+    python.expect_exact(">>> ")
+    python.sendline(line)
+    python.expect_exact(answer)
+python.expect_exact(">>> ")
+python.sendeof()
+python.expect(pexpect.EOF)
+python.close()
+print("understood", python.exitstatus)'
+		echo "$output"
+		[[ $status -eq 0 && $output == "understood 0" ]]
+	done
 }
 
 @test "a terminal of its own takes no keystrokes from a program, nor another line discipline" {

@@ -5,6 +5,9 @@
  * An attempt returns 0 when it got what it wanted and the errno of its refusal otherwise. It stands
  * in the workspace and finds its targets through target(). tests/security/README.md says which
  * kinds of attempts are tried elsewhere.
+ *
+ * Standard input is the caller's terminal. For rows of the name pty_*, whose strict jail has
+ * terminals of its own ("pty"), it is /dev/null, and standard output the terminal, only to write.
  */
 #ifndef TESTS_SECURITY_ATTACKS_ATTACK_H
 #define TESTS_SECURITY_ATTACKS_ATTACK_H
@@ -130,6 +133,9 @@ enum {
 	X(tty_sti, BY_ROOT, (EPERM), (EPERM), "type into the terminal")                            \
 	X(tty_sti_high, BY_ROOT, (EPERM), (EPERM), "the same with bit 32 set")                     \
 	X(tty_ctty, BY_ANY, (EPERM), (EPERM), "take a terminal as controlling terminal")           \
+	X(pty_sti, BY_ANY, (EPERM), (EACCES), "type into a terminal of one's own")                 \
+	X(pty_host, BY_ANY, (ENOENT), (EACCES), "make a terminal among the host's")                \
+	X(pty_caller, BY_ANY, (EACCES), (EACCES), "read what is typed into the caller's")          \
 	X(personality_exec, BY_ANY, (EPERM), (EPERM), "READ_IMPLIES_EXEC")                         \
 	X(rlimit_raise, BY_ROOT, (EPERM), (EPERM), "raise a hard limit")                           \
 	X(core_dump, BY_ANY, (EPERM), (EPERM), "have a core limit that feeds a handler")           \

@@ -266,6 +266,14 @@ static void tell(struct decoy *decoy, const char *name, char *value)
 	decoy->told[decoy->told_count++].value = value;
 }
 
+static dev_t device_of(int fd)
+{
+	struct stat st;
+	if (fstat(fd, &st))
+		bail("cannot look at a terminal");
+	return st.st_dev;
+}
+
 static void tell_namespaces(struct decoy *decoy)
 {
 	static const char *const names[] = {"user", "mnt", "pid", "ipc", "uts", "cgroup", "net"};
@@ -298,6 +306,7 @@ static void tell_all(struct decoy *decoy)
 	tell(decoy, "TCP4", text("%u", port_of(decoy->canary[TCP4])));
 	tell(decoy, "TCP6", text("%u", port_of(decoy->canary[TCP6])));
 	tell(decoy, "UDP", text("%u", port_of(decoy->canary[UDP])));
+	tell(decoy, "PTS", text("%ju", (uintmax_t)device_of(decoy->master)));
 	tell(decoy, "VICTIM", text("%d", (int)decoy->victim));
 	tell_namespaces(decoy);
 }

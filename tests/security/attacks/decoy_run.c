@@ -19,6 +19,11 @@ static json_t *environment(const struct decoy *decoy)
 	return env;
 }
 
+static bool has_terminals(const char *id)
+{
+	return !strncmp(id, "pty_", strlen("pty_"));
+}
+
 void decoy_run_policy(const struct decoy *decoy, const char *id, const char *profile)
 {
 	json_auto_t *policy = json_pack("{s:i, s:s, s:[s,s], s:s, s:o, s:{s:s,s:s}, s:[s,s], s:s, "
@@ -29,11 +34,24 @@ void decoy_run_policy(const struct decoy *decoy, const char *id, const char *pro
 		decoy->bundle, "timeout_secs", DECOY_RUN_SECS, "allow_root_jail",
 		!strcmp(profile, "hardened"), "aside", decoy->aside, "limits", "processes", 64,
 		"open_files", 64, "file_mb", 16, "memory_mb", 128);
+	if (has_terminals(id) && !strcmp(profile, "strict"))
+		json_object_set_new(policy, "pty", json_true());
 	if (!policy || json_dump_file(policy, decoy->policy, 0))
 		bail("cannot write the policy");
 }
 
-void decoy_run_prepare(const struct decoy *decoy)
+/* The terminal as standard input, or only to write, as standard output. */
+static int take_terminal(const struct decoy *decoy, const char *id)
+{
+	char path[64];
+	if (!has_terminals(id))
+		return dup2(decoy->terminal, 0);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", decoy->terminal);
+	return dup2(open("/dev/null", O_RDONLY), 0) |
+	       dup2(open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), 1);
+}
+
+void decoy_run_prepare(const struct decoy *decoy, const char *id)
 {
 	if (geteuid() == 0) {
 		if (unshare(CLONE_NEWNS) || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
@@ -41,7 +59,7 @@ void decoy_run_prepare(const struct decoy *decoy)
 	}
 	int quiet = open("/dev/null", O_WRONLY);
 	int leak = open(decoy->outside, O_RDONLY | O_DIRECTORY);
-	if (dup2(decoy->terminal, 0) < 0 || dup2(leak, 50) < 0)
+	if (take_terminal(decoy, id) < 0 || dup2(leak, 50) < 0)
 		_exit(251);
 	if (!getenv("VERBOSE"))
 		dup2(quiet, 2);
@@ -54,7 +72,7 @@ int decoy_run_outside(const struct decoy *decoy, const char *id)
 {
 	pid_t pid = fork();
 	if (!pid) {
-		decoy_run_prepare(decoy);
+		decoy_run_prepare(decoy, id);
 		for (size_t i = 0; i < decoy->told_count; i++)
 			setenv(decoy->told[i].name, decoy->told[i].value, 1);
 		setenv("ATTACK_FIRST", getenv("ATTACK_VICTIM"), 1);
@@ -69,7 +87,7 @@ int decoy_run_inside(const struct decoy *decoy, const char *id, const char *prof
 	decoy_run_policy(decoy, id, profile);
 	pid_t pid = fork();
 	if (!pid) {
-		decoy_run_prepare(decoy);
+		decoy_run_prepare(decoy, id);
 		execl(decoy->jail, "agent6-jail", "--policy", decoy->policy, NULL);
 		_exit(252);
 	}
@@ -115,7 +133,7 @@ int decoy_run_bubblewrap(const struct decoy *decoy, const char *id)
 	argv[count] = NULL;
 	pid_t pid = fork();
 	if (!pid) {
-		decoy_run_prepare(decoy);
+		decoy_run_prepare(decoy, id);
 		set_limits();
 		execvp("bwrap", argv);
 		_exit(252);

@@ -8,9 +8,9 @@
 /* Much more than any attempt needs: a crawl over a whole tree beside other work took over 20. */
 enum { DECOY_RUN_SECS = 60 };
 
-/* In a child: a terminal as stdin, a descriptor that should not be inherited, the attacker's ids,
- * the workspace, a private copy of the mounts. Does not return on failure. */
-void decoy_run_prepare(const struct decoy *decoy);
+/* In a child: what attempt `id` is given as terminals, a descriptor that should not be inherited,
+ * the attacker's ids, the workspace, a private copy of the mounts. Does not return on failure. */
+void decoy_run_prepare(const struct decoy *decoy, const char *id);
 /* Writes decoy->policy: `attack ID` in the profile, with small limits. */
 void decoy_run_policy(const struct decoy *decoy, const char *id, const char *profile);
 

@@ -20,6 +20,7 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/wait.h>
@@ -362,6 +363,33 @@ int tty_ctty(void)
 	setsid();
 	long result = ioctl(0, TIOCSCTTY, 0);
 	return result && errno == EPERM && getsid(0) != getpid() ? EPERM : answer(result);
+}
+
+/* As a session's first process, whose own terminal a slave that it opens becomes. */
+int pty_sti(void)
+{
+	setsid();
+	int master = posix_openpt(O_RDWR | O_NOCTTY);
+	if (master < 0 || grantpt(master) || unlockpt(master))
+		return errno;
+	int slave = open(ptsname(master), O_RDWR);
+	return answer(slave < 0 ? -1 : ioctl(slave, TIOCSTI, "x"));
+}
+
+int pty_host(void)
+{
+	struct stat st;
+	int master = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+	if (master < 0 || fstat(master, &st))
+		return errno;
+	char device[32];
+	snprintf(device, sizeof(device), "%ju", (uintmax_t)st.st_dev);
+	return strcmp(device, target("PTS")) ? ENOENT : 0; /* of another devpts */
+}
+
+int pty_caller(void)
+{
+	return answer(open("/proc/self/fd/1", O_RDONLY | O_NOCTTY));
 }
 
 int personality_exec(void)
