@@ -10,8 +10,8 @@
 
 enum { VARIANTS = 14, HINTS_MAX = 64, PATH_MAX_SHOWN = 20 };
 
-/* A pair of state and blackboard that a path reaches. Thousands of them differ in few values, so
- * that a blackboard is a number for each variable: that of its value among the distinct ones. */
+/* A pair of state and blackboard that a path reaches. Thousands of pairs differ in few values, so a
+ * blackboard holds one number for each variable: the index of its value among the distinct ones. */
 struct node {
 	const struct state *state;
 	uint32_t *values;
@@ -20,9 +20,9 @@ struct node {
 
 struct dry {
 	const struct machine *m;
-	json_t *board;                 /* of what is being tried */
+	json_t *board;                 /* the blackboard that is being tried */
 	json_t *distinct, *numbers;    /* values by their number, and numbers by a value's text */
-	json_t *hints, *seen, *failed; /* seen: digests; failed: what was told */
+	json_t *hints, *seen, *failed; /* seen: digests; failed: reasons already reported */
 	struct node *nodes;
 	size_t count;
 	size_t *first_edge; /* by state, into taken */
@@ -49,7 +49,7 @@ static json_t *path_to(const struct dry *dry, size_t at)
 	return path;
 }
 
-/* Each reason of a state once, with the first path that shows it. */
+/* Reports each reason of a state once, with the first path that shows it. */
 static void fail(struct dry *dry, const struct state *state, const char *why, json_t *path)
 {
 	AUTO_FREE char *key = NULL;
@@ -102,7 +102,7 @@ static uint32_t *copy_values(const struct dry *dry, const uint32_t *values)
 	return copy;
 }
 
-/* The blackboard that a step of `state` made of `values`, and leaves as it was before. */
+/* Returns the blackboard after a step of `state` from `values`, and restores the one before. */
 static uint32_t *take_board(struct dry *dry, const struct state *state, const uint32_t *values)
 {
 	uint32_t *after = copy_values(dry, values);
@@ -184,7 +184,7 @@ static bool is_new(struct dry *dry, const struct state *state, const uint32_t *v
 	       !json_object_set_new(dry->seen, key, json_true());
 }
 
-/* Takes over `values`. */
+/* Adds a node unless it is known. Takes over `values`. */
 static void reach(struct dry *dry, const struct state *state, uint32_t *values, size_t parent)
 {
 	size_t depth = dry->count ? dry->nodes[parent].depth + 1 : 0;
@@ -293,14 +293,14 @@ static void add_hint(void *ctx, json_t *value)
 	json_t *hints = ctx;
 	if (json_array_size(hints) < HINTS_MAX)
 		json_array_append(hints, value);
-	/* Just beside a number is where an order turns. */
+	/* An order comparison changes its result next to the number. */
 	if (json_is_integer(value) && json_array_size(hints) < HINTS_MAX &&
 		json_integer_value(value) < INT64_MAX)
 		json_array_append_new(hints, json_integer(json_integer_value(value) + 1));
 	json_decref(value);
 }
 
-/* What conditions compare with: their literals, and parameters. */
+/* Returns the values that conditions compare with: their literals, and parameters. */
 static json_t *hints_of(const struct machine *machine)
 {
 	json_t *hints = json_array();

@@ -32,7 +32,8 @@ static json_t *any_record(const struct record *record, unsigned variant, const j
 		/* Fields take different values of one variant, so that they can differ. */
 		unsigned own = variant < 2 ? variant : 2 + (variant + (unsigned)i) % 16;
 		bool there = !f->optional || variant == 1 || (variant > 1 && own % 2);
-		/* What is there in odd variants only must still take the even ones' values. */
+		/* An optional field is present in odd variants only; without this step it would
+		 * never take the values of even ones. */
 		if (f->optional && variant > 1)
 			own = 2 + own / 2;
 		if (there && f->values)

@@ -7,8 +7,9 @@
 enum {
 	READ_BYTES = 64 * 1024,
 	SECTOR_BYTES = 512,
-	BLANK_MIN = 32, /* a line never holds that many spaces where a sector was left unwritten */
-	/* Two lines of a write that was cut short, and the room that was made for them. */
+	/* Spaces in a row that no line holds, unless a sector of it was never written. */
+	BLANK_MIN = 32,
+	/* Two lines of a write that was cut short, and the padding made for them. */
 	UNENDED_MAX = 3 * JOURNAL_LINE_MAX,
 	TAIL_BYTES = 6 + SHA256_HEX + 2, /* ,"h":"..."} */
 };
@@ -57,7 +58,8 @@ static bool blank(const char *text, size_t len)
 	return true;
 }
 
-/* A write that was cut short by a power failure may lack any of its sectors, not only the last. */
+/* Reports whether a sector of the line was never written: a power failure may lose any sector of a
+ * write, not only the last. */
 static bool lacks_sector(const char *line, size_t len, int64_t offset)
 {
 	for (size_t i = 0; i < len;) {
@@ -88,7 +90,8 @@ static bool has_tail(const char *line, size_t len)
 	       !memcmp(line + len - 2, "\"}", 2);
 }
 
-/* NULL: whole and chained; `chain` moves on. Else what is wrong with it. */
+/* Returns what is wrong with a line; NULL: it is whole and chained, and `chain` has been
+ * updated. */
 static const char *line_fault(const char *line, size_t len, char chain[SHA256_HEX + 1])
 {
 	if (!has_tail(line, len) || memcmp(line, "{\"t\":\"", 6))
@@ -102,7 +105,7 @@ static const char *line_fault(const char *line, size_t len, char chain[SHA256_HE
 	return NULL;
 }
 
-/* Everything behind the window is padding. */
+/* Checks that everything after the window is padding. */
 static int rest_blank(struct journal_reader *reader, size_t from, struct err *e)
 {
 	if (!blank(reader->window.data + reader->at + from, reader->window.len - reader->at - from))
@@ -134,14 +137,14 @@ static int end_of_lines(struct journal_reader *reader)
 	return 0;
 }
 
-/* A megabyte of it lies behind a long journal, and who follows a run comes to it after every line.
- */
+/* Reports whether the window holds only padding. A long journal ends in a megabyte of it, and a
+ * reader that follows a run comes to it after every line. */
 static bool is_room(const struct journal_reader *reader, size_t have)
 {
 	return have >= READ_BYTES && blank(reader->window.data + reader->at, have);
 }
 
-/* Finds the newline of the next line; 0: there is none in the rest of the file. */
+/* Finds the newline of the next line. 0: the rest of the file has none. */
 static int find_line(struct journal_reader *reader, size_t *len, struct err *e)
 {
 	size_t seen = 0;
@@ -171,7 +174,8 @@ static int find_line(struct journal_reader *reader, size_t *len, struct err *e)
 	}
 }
 
-/* A reader without the lock may look while a line is being written, and more behind it. */
+/* Waits and reads a faulty line once more: the writer may be at work on it and on later lines, and
+ * a reader has no lock. */
 static bool look_again(struct journal_reader *reader)
 {
 	if (!reader->patience_ms || reader->looked_at == reader->mark.offset + 1)
@@ -232,7 +236,7 @@ bool journal_has(int fd, const struct journal_mark *mark)
 	       !memcmp(tail + SHA256_HEX, "\"}\n", 3);
 }
 
-/* Of a short line the hash is a third, and nobody asks for it. */
+/* Parses the line without its hash, which is a third of a short line and which no caller needs. */
 json_t *journal_decode(const char *line, size_t len, struct err *e)
 {
 	struct json_cap cap = {JOURNAL_LINE_MAX, JSON_DEPTH_MAX + 8, SIZE_MAX};
@@ -248,7 +252,7 @@ json_t *journal_decode(const char *line, size_t len, struct err *e)
 	return json_incref(event);
 }
 
-/* The line that ends before `end`, which is just behind its newline; -1: it has no start here. */
+/* Reads the line whose newline is just before `end`. -1: its start cannot be found. */
 static int read_back(int fd, int64_t end, struct buf *out)
 {
 	for (int64_t span = 4096;; span *= 4) {
@@ -289,7 +293,7 @@ json_t *journal_last(int fd, struct err *e)
 		ssize_t n = pread(fd, chunk, (size_t)(end - from), from);
 		if (n < 0)
 			return err_errno(e, "cannot read journal.jsonl"), NULL;
-		/* Fewer bytes than there were: a runner has cut off the room behind its lines. */
+		/* A short read means that a runner has cut off the padding. */
 		const char *nl = memrchr(chunk, '\n', (size_t)n);
 		end = nl ? from + (nl - chunk) + 1 : from;
 		if (!nl)
@@ -345,7 +349,7 @@ int journal_encode(const json_t *event, char chain[SHA256_HEX + 1], struct buf *
 		!json_object_get(own, "seq"))
 		return err_set(e, "a journal line needs t, ts and seq");
 	encode_line(event, own, out);
-	if (!out->failed) { /* the closing brace gives way to the chain value */
+	if (!out->failed) { /* the chain value replaces the closing brace */
 		size_t body = out->len - 1 - (json_object_size(own) ? 0 : 1);
 		char next[SHA256_HEX + 1];
 		chain_step(chain, out->data + start, body - start, next);

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 enum {
-	ROOM_FIRST = 64 * 1024, /* most machines never need more */
+	ROOM_FIRST = 64 * 1024, /* enough for most machines */
 	ROOM_MORE = 1024 * 1024,
 	PAGE_BYTES = 4096,
 	PENDING_MAX = 2 * JOURNAL_LINE_MAX,
@@ -46,8 +46,8 @@ int journal_open(int dir_fd, struct journal *out, struct err *e)
 
 int journal_begin(struct journal *journal, const struct journal_mark *at, struct err *e)
 {
-	/* What was read may never have reached the disk: the runner before us may have died
-	 * between its write and its sync. */
+	/* The lines just read may not be on the disk: an earlier runner may have died between its
+	 * write and its sync. */
 	if (sync_data(journal->fd))
 		return err_errno(e, "cannot sync journal.jsonl");
 	journal->end = *at;
@@ -56,7 +56,7 @@ int journal_begin(struct journal *journal, const struct journal_mark *at, struct
 	return 0;
 }
 
-/* The next commit's sync takes the cut along: what it writes is behind that. */
+/* Does not sync: the next commit's sync covers the cut, since its line lies after it. */
 int journal_cut(struct journal *journal, struct err *e)
 {
 	return cut(journal->fd, journal->end.offset)
@@ -78,7 +78,7 @@ static int pad(struct journal *journal, int64_t to)
 	return 0;
 }
 
-/* Room for `len` more bytes: generous while the disk allows it, exact when it does not. */
+/* Makes room for `len` more bytes: generous while the disk allows it, exact when it does not. */
 static int make_room(struct journal *journal, size_t len, struct err *e)
 {
 	int64_t need = journal->end.offset + (int64_t)len;
@@ -128,8 +128,8 @@ int journal_commit(struct journal *journal, const json_t *event, struct err *e)
 	if (journal_queue(journal, event, e))
 		return -1;
 	if (write_pending(journal, e)) {
-		/* Pages that failed to sync would still read back as written: without this cut
-		 * the next start could believe what the disk does not hold. */
+		/* Pages that failed to sync would still read back as written. Without this cut the
+		 * next start could believe lines that are not on the disk. */
 		journal->broken = true;
 		if (cut(journal->fd, journal->end.offset) == 0)
 			journal->room = journal->end.offset;
@@ -139,8 +139,7 @@ int journal_commit(struct journal *journal, const json_t *event, struct err *e)
 	memcpy(journal->end.chain, journal->chain, sizeof(journal->chain));
 	announce(journal);
 	buf_clear(&journal->pending);
-	if (journal->pending.size >
-		PENDING_KEEP) { /* a long wait should not hold a large fact's memory */
+	if (journal->pending.size > PENDING_KEEP) { /* keep no large buffer through a long wait */
 		buf_done(&journal->pending);
 		buf_init(&journal->pending, PENDING_MAX);
 	}
@@ -161,8 +160,8 @@ void journal_abandon(struct journal *journal)
 
 void journal_close(struct journal *journal)
 {
-	/* Padding left behind is harmless: readers stop at it and the next start cuts it off. So
-	 * nobody waits for the disk to forget it. */
+	/* Padding that stays is harmless: readers stop at it and the next start cuts it off. So do
+	 * not wait for the disk. */
 	if (journal->fd >= 0 && journal->room > journal->end.offset)
 		cut(journal->fd, journal->end.offset);
 	own_close(&journal->fd);

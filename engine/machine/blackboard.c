@@ -43,7 +43,7 @@ static const struct variable *parameter(
 	return v;
 }
 
-/* A timing that the declared value passed must hold for the one that replaces it, too. */
+/* Checks a value that replaces a declared timing by the rules for the declared one. */
 static const char *timing_problem(
 	const struct machine *machine, const struct variable *variable, const json_t *value)
 {
@@ -66,7 +66,8 @@ static const char *timing_problem(
 	return NULL;
 }
 
-/* What the declared value has and `value` has not: nothing may read what only one of them sets. */
+/* Returns a field that `declared` has and `value` lacks; NULL: none. A field that only one of them
+ * sets may not be read. */
 static const char *lost_field(const json_t *declared, const json_t *value)
 {
 	const char *key, *lost = NULL;

@@ -1,21 +1,21 @@
 /*
  * The blackboard: a JSON object with one member per declared variable, and the pure functions that
- * change it. A value that would not conform never gets in.
+ * change it. A value that does not conform never gets in.
  */
 #ifndef MACHINE_BLACKBOARD_H
 #define MACHINE_BLACKBOARD_H
 #include "machine/machine.h"
 
-/* The declared values and defaults. New reference. */
+/* Returns the declared values and defaults. New reference. */
 json_t *blackboard_new(const struct machine *machine);
 /* Replaces an operator variable at start (`--set`, `--params`), type-checked. */
 int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, const char *name,
 	const json_t *value, struct err *e);
-/* `text` as the variable's type reads it (--set NAME=VALUE): str as is, others as JSON. */
+/* Reads `text` by the variable's type (--set NAME=VALUE): str as it is, others as JSON. */
 json_t *blackboard_parse_parameter(
 	const struct machine *machine, const char *name, const char *text, struct err *e);
-/* Applies a state's capture of `result` (already checked against output_schema) to `blackboard`.
- * All or nothing. */
+/* Applies a state's capture of `result` (already checked against output_schema) to `blackboard`,
+ * all or nothing. */
 int blackboard_capture(
 	const struct state *state, const json_t *result, json_t *blackboard, struct err *e);
 #endif

@@ -9,10 +9,10 @@ struct walk {
 	const bool *loose;
 	struct arena arena;
 	bool *reached; /* from initial */
-	bool *covered; /* already spoken of */
+	bool *covered; /* already reported with another state */
 	size_t *queue;
 	struct preds preds;
-	bool open; /* a loose state was reached: anything may be */
+	bool open; /* a loose state was reached, so every state may be */
 };
 
 static void walk_init(struct walk *walk, const struct reader *reader)
@@ -56,7 +56,7 @@ static void report_unreachable(struct reader *reader, struct walk *walk, size_t 
 	struct site site = reader_site(reader, s->key, s);
 	size_t also = mark_from(walk, i, walk->covered) - 1;
 	if (!identifier_ok(s->name, strlen(s->name)))
-		return; /* reported as no name; what leads to the right one is an unknown state */
+		return; /* reported as no name; edges to the corrected name give an unknown state */
 	struct finding *f = site_report(&site, RULE_UNREACHABLE_STATE,
 		"no edge from the initial state leads to \"%s\"", s->name);
 	if (also)
@@ -76,7 +76,8 @@ static bool has_other_pred(const struct walk *walk, size_t i)
 	return false;
 }
 
-/* Those that nothing leads to come first, so that what hangs below them is not reported as well. */
+/* Reports states without any predecessor first, so that the states after them are not reported as
+ * well. */
 static void rule_unreachable(struct reader *reader, struct walk *walk)
 {
 	for (size_t i = 0; i < reader->m->state_count; i++)
@@ -88,7 +89,7 @@ static void rule_unreachable(struct reader *reader, struct walk *walk)
 		report_unreachable(reader, walk, i);
 }
 
-/* Marks what can reach a terminal, a wait or a state whose edges are not known. */
+/* Marks the states that can reach a terminal, a wait or a state whose edges are not known. */
 static void mark_ends(struct walk *walk, bool *ends)
 {
 	size_t count = 0;
@@ -108,7 +109,7 @@ static void mark_ends(struct walk *walk, bool *ends)
 	}
 }
 
-/* Everything that hangs together with trapped state `i`, in both directions. */
+/* Covers all states connected with trapped state `i`, in both directions. */
 static void cover_trap(struct walk *walk, size_t i, const bool *ends)
 {
 	size_t count = 0;

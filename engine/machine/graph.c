@@ -5,7 +5,7 @@
 
 enum { LABEL_BYTES = 4096, LABEL_CHARS = 48 };
 
-/* One line of at most LABEL_CHARS characters, whatever `text` holds. */
+/* Returns one line of at most LABEL_CHARS characters, whatever `text` holds. */
 static const char *one_line(const char *text, struct arena *arena)
 {
 	AUTO_BUF b = BUF_INIT(LABEL_BYTES);
@@ -34,7 +34,7 @@ static size_t clause_edges(const struct state *state, struct graph_edge *edges, 
 	return state->branch.clause_count;
 }
 
-/* "ok, timeout": every outcome from `first` on that leads where `first` does. */
+/* Returns "ok, timeout": every outcome from `first` on that leads to the same state as `first`. */
 static const char *outcomes_to(const struct state *state, size_t first, struct arena *arena)
 {
 	AUTO_BUF b = BUF_INIT(LABEL_BYTES);
@@ -82,7 +82,7 @@ static void all_edges(const struct machine *machine, struct buf *out,
 	arena_done(&arena);
 }
 
-/* What is behind a state's name: a failed end is told apart without colours, too. */
+/* Returns the text after a state's name, so that a failed end is recognised without colours. */
 static const char *ending(const struct state *state)
 {
 	return state->kind == KIND_TERMINAL && !state->terminal.ok ? ": failed" : "";
@@ -90,7 +90,8 @@ static const char *ending(const struct state *state)
 
 /* --- Mermaid ---------------------------------------------------------------------------------- */
 
-/* Inside its quotes Mermaid still reads markup; characters by number are text for sure. */
+/* Adds text inside quotes, where Mermaid still reads markup; characters by number are always
+ * text. */
 static void add_mermaid_text(struct buf *out, const char *text)
 {
 	for (size_t len = strlen(text), n; len; text += n, len -= n) {
@@ -137,7 +138,7 @@ int graph_mermaid(const struct machine *machine, struct buf *out)
 
 /* --- DOT -------------------------------------------------------------------------------------- */
 
-/* Graphviz reads a label's entities as HTML's: "&#27;" would be drawn as what it names. */
+/* Adds a label. Graphviz reads entities in it as HTML: "&#27;" would be drawn as the character. */
 static void add_dot_text(struct buf *out, const char *before, const char *text, const char *behind)
 {
 	buf_addf(out, "\"%s", before);
@@ -147,8 +148,8 @@ static void add_dot_text(struct buf *out, const char *before, const char *text, 
 	buf_addf(out, "%s\"", behind);
 }
 
-/* Blanks around the label keep it off the line and off its neighbours. What goes well is kept
- * straight, what does not may bend around it. */
+/* Draws an edge. Blanks around the label keep it off the line and its neighbours. Edges of success
+ * are kept straight, others may bend around them. */
 static void dot_edge(struct buf *out, const struct state *from, const struct graph_edge *edge)
 {
 	buf_addf(out, "\tn%zu -> n%zu [label=", from->index, edge->to->index);
@@ -157,7 +158,7 @@ static void dot_edge(struct buf *out, const struct state *from, const struct gra
 		edge->off ? "weight=0, style=dashed, color=\"#9aa5b0\"" : "weight=8");
 }
 
-/* In the colours of a report's time line. */
+/* Returns the style of a state, in the colours of a report's time line. */
 static const char *dot_style(const struct state *state)
 {
 	static const char *const styles[] = {

@@ -11,7 +11,7 @@ static const struct glyphs lines = {
 static const struct glyphs ascii = {">", "*", "@", "^", "v", "|", "-", "v"};
 
 /*
- * The way through is drawn straight down: from each state on to the likely next one that is not
+ * The drawing of the way through: straight down from each state to the likely next one that is not
  * drawn yet. Its other edges stand beside the line, with an arrow that says whether their state is
  * further up or down. Where the way ends, it starts again at the next state that is left.
  */
@@ -26,7 +26,7 @@ struct drawing {
 	size_t count;
 };
 
-/* The edge an author thinks of first: ok, tick, or the last clause; a failed end is thought of
+/* Returns the edge that an author thinks of first: ok, tick, or the last clause; a failed end comes
  * last. */
 static const struct state *likely(const struct drawing *drawing, const struct state *state)
 {
@@ -59,7 +59,7 @@ static void follow(struct drawing *drawing, const struct state *state)
 	}
 }
 
-/* What the drawn states lead to, in the order of drawing. */
+/* Follows the remaining edges of the drawn states, in the order of drawing. */
 static void follow_rest(struct drawing *drawing, bool ends)
 {
 	for (size_t at = 0; at < drawing->count; at++) {
@@ -72,7 +72,7 @@ static void follow_rest(struct drawing *drawing, bool ends)
 	}
 }
 
-/* The main line, what leaves it, and the ends that are left. */
+/* Arranges the main line, its side ways, and the ends that are left. */
 static void arrange(struct drawing *drawing)
 {
 	follow(drawing, drawing->m->initial);

@@ -1,8 +1,8 @@
 /*
  * The typed machine: an immutable graph of states over a typed blackboard (docs/machine.md).
  *
- * machine_read turns a positioned document into a machine and findings; every rule of the language
- * that needs no data-flow analysis has passed when it calls it whole. All of it lives in
+ * machine_read turns a positioned document into a machine and findings. If it calls the machine
+ * whole, every rule of the language that needs no data-flow analysis has passed. All of it lives in
  * the machine's arena and is const afterwards; `doc` nodes are kept for positions, so the document
  * must outlive the machine.
  */
@@ -12,7 +12,7 @@
 #include "types/types.h"
 #include <jansson.h>
 
-/* One list: kinds and their outcome labels, expanded into enums and names. */
+/* Kinds and outcome labels, each one list, expanded into enums and names. */
 #define STATE_KINDS(X)                                                                             \
 	X(AGENT, "agent")                                                                          \
 	X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") X(TERMINAL, "terminal")
@@ -31,14 +31,15 @@ enum outcome { OUTCOMES(X) OUTCOME_COUNT };
 
 const char *state_kind_name(enum state_kind kind);
 const char *outcome_name(enum outcome outcome);
-/* -1: no such label. */
+/* Returns the outcome with this label; -1: there is none. */
 int outcome_parse(const char *label);
-/* Bit set (1u << OUTCOME_*) of the labels a kind has. `timed`: for wait, whether it has a timer. */
+/* Returns a bit set (1u << OUTCOME_*) of the labels that a kind has. `timed`: a wait has a
+ * timer. */
 unsigned outcomes_of(enum state_kind kind, bool timed);
 
 enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT, OWNER_COUNT };
 
-/* "operator", "code", "agent". */
+/* Returns "operator", "code" or "agent". */
 const char *owner_name(enum owner owner);
 
 struct variable {
@@ -46,7 +47,7 @@ struct variable {
 	enum owner owner;
 	struct type type;
 	json_t *initial; /* the declared value or default; owned by the machine */
-	bool untrusted;  /* may hold what a model wrote or the network brought in */
+	bool untrusted;  /* may hold data that a model wrote or that came from the network */
 	const struct doc_node *node;
 };
 
@@ -64,7 +65,7 @@ struct retry {
 
 enum notify_level { NOTIFY_INFO, NOTIFY_WARN, NOTIFY_ERROR };
 
-/* What an ok outcome writes: either the whole result into `whole`, or each assignment. */
+/* An assignment of a capture; on an ok outcome all of them apply. */
 struct assignment {
 	const struct variable *target;
 	const struct template *value;
@@ -97,8 +98,8 @@ struct agent_state {
 	enum thinking thinking;
 	struct opt_float temperature, max_usd, best_effort_usd;
 	struct opt_int max_input_tokens, max_output_tokens, max_iterations;
-	/* Newer TOML bundles: a token cap where spend cannot be metered; -1 none, 0 refuse to
-	 * start. */
+	/* In newer TOML bundles: a token cap for spending that cannot be metered; -1: none, 0:
+	 * refuse to start. */
 	struct opt_int max_tokens_fallback;
 };
 
@@ -123,7 +124,7 @@ struct tool_state {
 	const struct named_text *env;
 	size_t env_count;
 	struct opt_int memory_mb, cpu_secs, processes, open_files, file_mb;
-	bool pty; /* pseudo-terminals of its own */
+	bool pty; /* it gets pseudo-terminals of its own */
 };
 
 struct wait_state {
@@ -201,11 +202,11 @@ struct machine {
 	struct opt_float max_usd, best_effort_usd;
 	const struct doc_node *config; /* the overlay, NULL: none */
 	const struct doc *doc;
-	/* Where names are looked up: states[i] is pair i of states_map; the variables of an owner
-	 * follow one another from first_of[owner] on, in the order of their map. */
+	/* The maps for looking up names: states[i] is pair i of states_map; the variables of an
+	 * owner follow one another from first_of[owner] on, in the order of their map. */
 	const struct doc_node *states_map, *schemas_map, *vars_map[OWNER_COUNT];
 	size_t first_of[OWNER_COUNT];
-	/* While reading: a section was refused as a whole, so that a missing name means nothing. */
+	/* While reading: a whole section was refused, so a missing name in it is no error. */
 	bool vars_broken, schemas_broken, states_broken;
 };
 
@@ -217,30 +218,30 @@ struct prompt_docs {
 };
 void prompt_docs_done(struct prompt_docs *docs);
 
-/* The bundle's files, as far as a machine can name them. */
+/* The bundle's files that a machine can name. */
 struct member_files {
-	/* A member's bytes ("scripts/x", "prompts/y"): 0 and NUL-terminated heap text the caller
-	 * frees; -1 when there is no such regular file; 1 when findings say already what is wrong
+	/* Reads a member's bytes ("scripts/x", "prompts/y"). 0: NUL-terminated heap text that the
+	 * caller frees; -1: there is no such regular file; 1: a finding says already what is wrong
 	 * with it. `executable`: it may be run as a command. */
 	int (*read)(void *ctx, const char *path, char **text, size_t *len, bool *executable);
 	void *ctx;
-	struct prompt_docs *prompts; /* collects what was read; NULL: not wanted */
+	struct prompt_docs *prompts; /* collects the files read; NULL: not needed */
 };
 
-/* No wait or time-out is longer: a hundred years. The published schema says so, too. */
+/* The longest wait or time-out, a hundred years. The published schema has the same number. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)
 
-/* What there is of a machine, also of one that has errors: then nothing but its states can be
- * relied on, and of these only what is there. NULL: not even that. `*whole`: there is no error
- * about it. `files` NULL: names of files are not checked. */
+/* Returns the machine, even if it has errors: then only its states can be relied on, as far as they
+ * could be read. NULL: not even these. `*whole`: it has no error. `files` NULL: names of files are
+ * not checked. */
 struct machine *machine_read(const struct doc *doc, const struct member_files *files,
 	struct findings *findings, bool *whole);
 void machine_free(struct machine *machine);
-/* Whether a state of it writes code, for which its states work in a clone. */
+/* Reports whether one of its states writes code, so that its states work in a clone. */
 bool machine_writes_code(const struct machine *machine);
 
-/* Why a command that begins with `program` is not run, "is a relative path"; NULL: it may be a
- * program (scripts/... is the reader's to judge). */
+/* Returns why a command that begins with `program` is refused, such as "is a relative path"; NULL:
+ * it may be a program (the reader judges scripts/...). */
 const char *program_fault(const char *program);
 
 const struct state *machine_state(const struct machine *machine, const char *name);

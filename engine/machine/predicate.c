@@ -51,7 +51,8 @@ static int sign_of(double d)
 	return (d > 0) - (d < 0);
 }
 
-/* Every double in [-2^63, 2^63) truncates to an int64 exactly; the fraction decides ties. */
+/* Compares exactly: every double in [-2^63, 2^63) truncates to an int64 without loss, and the
+ * fraction decides ties. */
 static int compare_mixed(int64_t a, double b)
 {
 	if (b >= 0x1p63)
@@ -229,7 +230,7 @@ static struct value boolean(bool b)
 	return (struct value){.kind = VALUE_BOOL, .boolean = b};
 }
 
-/* Stops at the first operand that decides. */
+/* Evaluates operands up to the first that decides. */
 static int eval_joined(
 	const struct node *node, const json_t *blackboard, struct value *out, struct err *e)
 {
@@ -292,7 +293,8 @@ static void negate(struct value *value)
 	if (value->kind == VALUE_FLOAT) {
 		value->number = -value->number;
 	} else if (value->integer == INT64_MIN) {
-		/* 2^63 is no int64, but a double holds it exactly and comparisons stay exact. */
+		/* 2^63 does not fit an int64, but a double holds it exactly, and comparisons stay
+		 * exact. */
 		value->kind = VALUE_FLOAT;
 		value->number = 0x1p63;
 	} else {

@@ -13,12 +13,12 @@
 
 struct predicate;
 
-/* Compiles the string `site->node`. NULL: reported. */
+/* Compiles the string `site->node`. NULL: an error was reported. */
 const struct predicate *predicate_compile(const struct scope *scope, const struct site *site);
-/* -1: a missing optional field was read without has(), or a json number, boolean or null was asked
- * for its length; the message names it. */
+/* Evaluates a condition. Returns -1 with the name in the message if a missing optional field was
+ * read without has(), or the length of a json number, boolean or null was asked for. */
 int predicate_eval(
 	const struct predicate *predicate, const json_t *blackboard, bool *out, struct err *e);
-/* Whether `==` holds between two values: 1 and 1.0 are the same. */
+/* Reports whether two values are equal by `==`: 1 and 1.0 are. */
 bool predicate_equal(const json_t *a, const json_t *b);
 #endif

@@ -33,7 +33,7 @@ static int hex_digits(const char *text, size_t count, uint32_t *out)
 	return 0;
 }
 
-/* One escape at text[at] == '\\'. Returns its length; 0: reported. */
+/* Reads one escape at text[at] == '\\'. Returns its length; 0: an error was reported. */
 static size_t read_escape(struct predicate_lexer *lexer, size_t at, char **out)
 {
 	static const char plain[] = "\\'\"ntr", means[] = "\\'\"\n\t\r";
@@ -68,7 +68,7 @@ static struct token read_string(struct predicate_lexer *lexer)
 {
 	size_t start = lexer->next, i = start + 1;
 	char quote = lexer->text[start];
-	/* No escape is shorter than what it stands for. */
+	/* An escape is never shorter than the character it means. */
 	char *text = arena_alloc(lexer->scope->arena, lexer->len - start + 1), *out = text;
 	while (i < lexer->len && lexer->text[i] != quote) {
 		size_t step = 1;
@@ -110,7 +110,8 @@ static bool name_char(char c)
 	       c == '_' || c == '.';
 }
 
-/* digits [. digits] [e [sign] digits]; the value is read where a sign in front is known. */
+/* Reads digits [. digits] [e [sign] digits]. The parser computes the value, since it knows the
+ * sign. */
 static struct token read_number(struct predicate_lexer *lexer)
 {
 	size_t start = lexer->next, i = digits_from(lexer, start), end = i;
@@ -136,7 +137,7 @@ static struct token read_number(struct predicate_lexer *lexer)
 
 static struct token read_sign(struct predicate_lexer *lexer)
 {
-	/* Longest first. Signs that mean nothing here are read too, so that the parser can say what
+	/* Longest first. Signs without a meaning here are read too, so that the parser can say what
 	 * to write instead. */
 	static const char *const signs[] = {"===", "!==", "**", "//", "<<", ">>", ":=", "&&", "||",
 		"=~", "==", "!=", "<=", ">=", "=>", "=<", "<>", "{{", "}}", "<", ">", "=", "+", "-",

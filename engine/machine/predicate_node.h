@@ -7,7 +7,7 @@
 #define MACHINE_PREDICATE_NODE_H
 #include "machine/predicate.h"
 
-/* Brackets, `not`, signs and calls nest at most this deep. */
+/* Limits: how deep brackets, `not`, signs and calls nest, and how long a condition is. */
 enum { PREDICATE_DEPTH_MAX = 64, PREDICATE_BYTES_MAX = 64 * 1024 };
 
 enum node_kind {
@@ -52,7 +52,7 @@ struct value {
 struct node {
 	enum node_kind kind : 8;
 	enum compare_op op : 8;
-	/* `typed` false: an error below was reported. `null`: the literal. */
+	/* `typed` false: an error below was reported. `null`: the literal null. */
 	bool typed, null;
 	uint32_t at, len; /* in the source text */
 	uint32_t count;   /* children */
@@ -61,7 +61,7 @@ struct node {
 		const struct ref *ref;
 		struct value value;
 	};
-	/* Static; a NODE_LIST has kind TYPE_LIST and its items say the rest. */
+	/* The static type; a NODE_LIST has kind TYPE_LIST, and its items tell the rest. */
 	struct type type;
 };
 
@@ -94,18 +94,18 @@ struct predicate_lexer {
 };
 
 struct token predicate_token(struct predicate_lexer *lexer);
-/* Reports the first problem only; the rest of a broken condition is guesswork. */
+/* Reports the first problem only: the rest of a broken condition is guesswork. */
 struct finding *predicate_fail(struct predicate_lexer *lexer, enum rule rule, size_t at, size_t len,
 	const char *format, ...) PRINTF(5, 6);
-/* NULL: reported. */
+/* Parses a condition. NULL: an error was reported. */
 struct node *predicate_parse(struct predicate_lexer *lexer);
-/* Sets the types and reports every contradiction once. -1: at least one error. */
+/* Sets the types and reports every contradiction once. Returns -1 if there is an error. */
 int predicate_type(struct node *root, const struct site *site);
 
-/* <0, 0, >0 without rounding, whatever mix of ints and floats. */
+/* Returns <0, 0 or >0 without rounding, for any mix of ints and floats. */
 int number_compare(const struct value *a, const struct value *b);
 bool value_equal(const struct value *a, const struct value *b);
 bool value_truth(const struct value *value);
-/* -1: a missing field. */
+/* Evaluates a node. Returns -1 if a field is missing. */
 int node_eval(const struct node *node, const json_t *blackboard, struct value *out, struct err *e);
 #endif

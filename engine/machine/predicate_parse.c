@@ -52,7 +52,7 @@ static size_t end_of(const struct node *node)
 	return (size_t)node->at + node->len;
 }
 
-/* What authors of other languages write, and what to write here. */
+/* Habits from other languages, and the advice for each. */
 static const struct {
 	const char *text;
 	enum rule rule;
@@ -102,7 +102,7 @@ static void arithmetic(struct parser *parser)
 	site_help(parser->l->site, f, "compute the value in a tool and capture the result");
 }
 
-/* The token at hand does not fit. `wanted`: what would. */
+/* Reports that the current token does not fit. `wanted`: the expected one. */
 static struct node *unexpected(struct parser *parser, const char *wanted)
 {
 	const struct token *t = &parser->token;
@@ -153,7 +153,7 @@ static int expect(struct parser *parser, const char *text)
 	return 0;
 }
 
-/* The number token, with a minus in front of it or not. */
+/* Reads the number token, with or without a minus in front of it. */
 static int read_number(struct parser *parser, bool negative, struct value *out)
 {
 	char text[64];
@@ -192,7 +192,7 @@ static struct node *number_node(struct parser *parser, size_t at, bool negative)
 	return n;
 }
 
-/* The constants true, false and null in both spellings. */
+/* Takes the constants true, false and null in both spellings. */
 static bool constant_word(const struct parser *parser, struct value *out)
 {
 	static const struct {
@@ -232,7 +232,7 @@ static struct node *finish(struct node *parent)
 	return close_node(parent, last ? end_of(last) : parent->at);
 }
 
-/* Items after the first; the closing bracket is `closing`. */
+/* Reads the items after the first; the closing bracket is `closing`. */
 static struct node *parse_items(struct parser *parser, struct node *list, const char *closing)
 {
 	while (sign(parser, ",")) {
@@ -296,8 +296,8 @@ static struct node *call_refused(struct parser *parser, const struct token *name
 	return NULL;
 }
 
-/* A name that nothing is like, alone, was most likely meant as a text, unless it is a shouted word
- * of the language. */
+/* Helps with an unknown lone name that resembles no variable: it was most likely meant as a text,
+ * unless it is a word of the language in capitals. */
 static void help_unquoted(struct parser *parser, const struct token *name)
 {
 	struct findings *all = parser->l->site->findings;
@@ -432,7 +432,7 @@ static struct node *parse_sum(struct parser *parser)
 	return NULL;
 }
 
-/* The comparison operator at hand, taken; false: none. */
+/* Takes the comparison operator at hand; false: there is none. */
 static bool take_compare(struct parser *parser, enum compare_op *op)
 {
 	static const char *const signs[] = {[OP_EQ] = "==",
@@ -493,7 +493,7 @@ static struct node *parse_not(struct parser *parser)
 	return finish(n);
 }
 
-/* One `below`, or several joined by `joint`. */
+/* Reads one `below`, or several joined by `joint`. */
 static struct node *parse_joined(struct parser *parser, const char *joint, enum node_kind kind,
 	struct node *(*below)(struct parser *))
 {

@@ -40,7 +40,7 @@ static bool kinds_equal(enum type_kind a, enum type_kind b)
 
 static bool can_equal(const struct node *a, const struct node *b);
 
-/* The literal list against something else that is a list. */
+/* Reports whether a literal list can equal another value that is a list. */
 static bool list_can_equal(const struct node *list, const struct node *other)
 {
 	struct node item = {.kind = NODE_REF, .typed = true, .type = type_item(other->type)};
@@ -150,7 +150,7 @@ static void check_pair(struct typer *typer, const struct node *a, const struct n
 	}
 }
 
-/* A value in a place where a condition stands. */
+/* Checks a value that stands as a condition. */
 static void check_truth(struct typer *typer, const struct node *node)
 {
 	if (!node->typed || is_kind(node, TYPE_BOOL))

@@ -3,7 +3,8 @@
 void preds_init(struct preds *preds, const struct machine *machine, struct arena *arena)
 {
 	size_t n = machine->state_count, edges = 0;
-	/* One slot further than they end up: filling moves each start to where the next begins. */
+	/* One slot further than their final place: filling moves each start to the beginning of the
+	 * next. */
 	preds->first = arena_array(arena, n + 2, sizeof(*preds->first));
 	for (size_t s = 0; s < n; s++)
 		for (size_t i = 0; i < state_edge_count(&machine->states[s]); i++) {

@@ -80,7 +80,7 @@ bool reader_misspelt(const struct doc_node *map, const char *key)
 	if (!map || map->kind != DOC_MAP || doc_pair(map, key))
 		return false;
 	if (map->partial)
-		return true; /* the key that the reader refused */
+		return true; /* a key that the reader refused */
 	for (uint32_t i = 0; i < map->count; i++)
 		if (suggest_word(map->pairs[i].key.text, &key, 1))
 			return true;
@@ -138,7 +138,8 @@ static struct machine *machine_new(const struct doc *doc)
 	return m;
 }
 
-/* Whether the reader refused something; other documents may have errors in the same collection. */
+/* Reports whether the reader refused this document; others may have errors in the same
+ * collection. */
 static bool unreadable(const struct findings *findings, const struct doc *doc)
 {
 	for (size_t i = 0; i < findings->count; i++)

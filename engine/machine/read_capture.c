@@ -4,7 +4,8 @@
 
 enum { CANDIDATES_MAX = 4096 };
 
-/* The variable that a capture names, if the state may write it; else NULL: reported. */
+/* Returns the variable that a capture names, if the state may write it. NULL: an error was
+ * reported. */
 static const struct variable *target_of(
 	const struct reader *reader, const struct doc_node *node, const struct state *state)
 {
@@ -37,7 +38,7 @@ static const struct variable *target_of(
 	return NULL;
 }
 
-/* The type of `result`: unknown when its schema was reported. */
+/* Returns the type of `result`; unknown if an error in its schema was reported. */
 static struct type result_type(const struct reader *reader, const struct state *state)
 {
 	struct type t = {.kind = TYPE_RECORD, .record = state->output_schema};
@@ -95,7 +96,8 @@ static void read_whole(
 	"a constant is a variable's default: declare a variable, and let a lone {{ reference }} "  \
 	"assign it"
 
-/* Quotes, which the shape of a template asks for, would not do: what is in them is a str. */
+/* Checks a constant that is no string. The advice of the template's shape, to put it in quotes,
+ * would make it a str. */
 static void check_constant(const struct reader *reader, const struct doc_pair *pair,
 	const struct state *state, struct type to)
 {
@@ -161,7 +163,7 @@ static void read_set(struct reader *reader, struct state *state, const struct do
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
 		struct site site = reader_site(reader, &pair->value, state);
-		/* What is no name has been reported as that. */
+		/* A key that is no name has been reported. */
 		if (identifier_ok(pair->key.text, strlen(pair->key.text)))
 			set[i].target = target_of(reader, &pair->key, state);
 		if (pair->value.kind == DOC_STR)

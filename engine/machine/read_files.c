@@ -5,12 +5,12 @@
 #include "schema/build.h"
 #include <string.h>
 
-/* What is remembered about a member of the bundle. */
+/* Flags that are kept for a member of the bundle. */
 enum {
 	MEMBER_THERE = 1,
 	MEMBER_EXECUTABLE = 2,
 	MEMBER_RUNNABLE = 4,
-	MEMBER_CARRIAGE = 8, /* its first line ends as on Windows, which names no interpreter */
+	MEMBER_CARRIAGE = 8, /* its first line ends in CR LF, so that it names no interpreter */
 	MEMBER_RELATIVE = 16,
 	MEMBER_TOLD = 32
 };
@@ -27,8 +27,8 @@ bool reader_path_clean(const char *path)
 	}
 }
 
-/* Of a program's text; an interpreter that is no absolute path would be looked up in the workspace.
- */
+/* Returns the flags of a program's text. An interpreter without an absolute path would be looked up
+ * in the workspace. */
 static int header_flags(const char *text, size_t len)
 {
 	if (len >= 4 && !memcmp(text, "\177ELF", 4))
@@ -44,8 +44,8 @@ static int header_flags(const char *text, size_t len)
 	return at < line && text[at] == '/' ? MEMBER_RUNNABLE : MEMBER_RELATIVE;
 }
 
-/* What a person reads of a script is to be what runs; of another file than a text nobody reads it.
- */
+/* Checks that a script does not look different from what runs. Files that are no text are skipped,
+ * since nobody reads them. */
 static void check_shown(const struct site *site, const char *path, const char *text, size_t len)
 {
 	size_t line = 1;
@@ -87,7 +87,7 @@ static int look_at(struct reader *reader, const struct site *site, const char *p
 	return flags;
 }
 
-/* `scripts/x.sh --all` as one item. Whether it is that, and said. */
+/* Advises to split `scripts/x.sh --all`, given as one item. Returns whether it was that. */
 static bool help_split(const struct site *site, struct finding *finding, const char *text)
 {
 	AUTO_BUF list = BUF_INIT(1024);
@@ -106,7 +106,7 @@ static void report_missing(const struct site *site, const char *path)
 		site_help(site, f, "it belongs at %s", label ? label : path);
 }
 
-/* What an interpreter is called, by what its scripts are. */
+/* Returns the first line that a script needs, by the ending of its name. */
 static const char *first_line(const char *path)
 {
 	static const struct {
@@ -147,7 +147,7 @@ static void check_script_mode(const struct site *site, const char *path, int fla
 	}
 }
 
-/* What is wrong with a file is said where it is first named, and not again. */
+/* Reports what is wrong with a file where it is first named, and only there. */
 static void check_member(
 	struct reader *reader, const struct site *site, const char *path, bool program)
 {
@@ -196,7 +196,7 @@ const char *program_fault(const char *program)
 		return "is a relative path";
 	if (!reader_path_clean(program + 1))
 		return "is not a clean path: no `.`, `..` or doubled slash";
-	/* /proc/self/cwd is the workspace by another name. */
+	/* /proc/self/cwd is another name of the workspace. */
 	if (!strncmp(program, "/proc/", 6) || !strncmp(program, "/dev/", 5))
 		return "lies where names lead elsewhere";
 	return NULL;
@@ -247,7 +247,7 @@ static struct doc *new_doc(struct prompt_docs *docs)
 	return d;
 }
 
-/* The file as a document; NULL: reported now or before. Each file is read once. */
+/* Returns the file as a document; NULL: an error is reported. Each file is read once. */
 static const struct doc *prompt_doc(
 	struct reader *reader, const struct site *site, const char *path)
 {
@@ -300,7 +300,7 @@ const struct template *read_prompt_file(struct reader *reader, struct state *sta
 	struct site inside = {
 		.findings = reader->findings, .doc = d, .node = &text, .state = state->name};
 	const struct template *t = template_compile(&reader->scope, &inside, TEMPLATE_PROMPT);
-	if (!t) /* what is wrong with it has been said */
+	if (!t) /* its error has been reported */
 		json_object_set_new(reader->members, node->text, json_integer(-1));
 	return t;
 }

@@ -5,7 +5,7 @@
 
 enum { CANDIDATES_MAX = 4096 };
 
-/* Whether a state is called so but for what its name was found fault with. */
+/* Reports whether a state has this name apart from capitals, and the name was refused. */
 static bool is_refused_name(const struct reader *reader, const char *name)
 {
 	for (size_t i = 0; i < reader->m->state_count && i < CANDIDATES_MAX; i++) {
@@ -16,7 +16,7 @@ static bool is_refused_name(const struct reader *reader, const char *name)
 	return false;
 }
 
-/* The state that string `node` names, or NULL: reported, and `from` is loose. */
+/* Returns the state that string `node` names. NULL: an error was reported, and `from` is loose. */
 static const struct state *target_of(
 	struct reader *reader, const struct doc_node *node, const struct state *from)
 {
@@ -39,7 +39,8 @@ static const struct state *target_of(
 	return NULL;
 }
 
-/* The shape has seen to missing and foreign labels; only `tick` depends on more than the kind. */
+/* Checks the label `tick`, the only one that depends on more than the kind. The shape check has
+ * reported other missing and foreign labels. */
 static void check_tick(struct reader *reader, const struct state *state, const struct doc_pair *on)
 {
 	const struct doc_pair *tick = doc_pair(&on->value, "tick");
@@ -72,7 +73,7 @@ static void read_edges(struct reader *reader, struct state *state)
 	}
 	if (state->kind == KIND_WAIT)
 		check_tick(reader, state, on);
-	/* A `tick` without its timer still says what its author wants to reach. */
+	/* A `tick` without a timer still tells which state its author wants to reach. */
 	unsigned labels =
 		outcomes_of(state->kind, state->kind == KIND_WAIT && doc_pair(&on->value, "tick"));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
@@ -138,7 +139,7 @@ static void read_work(struct reader *reader, struct state *state)
 	read_retry(reader, state);
 }
 
-/* The first clause with `else`; the count of them when none has. */
+/* Returns the first clause with `else`; their count if none has it. */
 static uint32_t first_else(const struct doc_node *when)
 {
 	uint32_t i = 0;
@@ -147,8 +148,9 @@ static uint32_t first_else(const struct doc_node *when)
 	return i;
 }
 
-/* Clause `i` of `count`: exactly the last one is `else`. One that comes too early is not missing
- * too, and a clause with neither or both has been reported. */
+/* Checks clause `i` of `count`: only the last one is `else`, and it must be. An `else` that comes
+ * too early is not reported as missing as well. A clause with neither key or both has been
+ * reported. */
 static void check_else(
 	struct reader *reader, const struct state *state, const struct doc_node *when, uint32_t i)
 {
@@ -233,7 +235,7 @@ static enum state_kind read_kind(const struct doc_node *state)
 	return k;
 }
 
-/* The first state in that map. */
+/* Returns the first state in that map. */
 static const struct doc_node *state_in(const struct doc_node *map)
 {
 	for (uint32_t i = 0; map && map->kind == DOC_MAP && i < map->count; i++)

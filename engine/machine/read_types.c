@@ -3,8 +3,8 @@
 #include "base/suggest.h"
 #include <string.h>
 
-/* An expanded schema is shown to a model and checked field by field: a few lines of nested records
- * must not stand for millions of fields. */
+/* An expanded schema is shown to a model and checked field by field, so a few lines of nested
+ * records must not stand for millions of fields. */
 enum { EXPANDED_FIELDS_MAX = 10000, NESTED_RECORDS_MAX = 32, CANDIDATES_MAX = 4096 };
 
 #define TYPE_NAMES                                                                                 \
@@ -19,7 +19,7 @@ static size_t add_schema_names(const struct reader *reader, const char **names, 
 	return count;
 }
 
-/* "list[dep]" */
+/* Reports whether the text is such as "list[dep]". */
 static bool is_list_of_records(const struct reader *reader, const char *text)
 {
 	char name[80];
@@ -53,7 +53,8 @@ static void unknown_type(const struct reader *reader, const struct doc_node *nod
 			"name of a schema");
 }
 
-/* Whether the same name has been said to be no type: what declares it is misnamed, once. */
+/* Reports whether the same name was already reported as no type: then its declaration has a wrong
+ * name, and one finding is enough. */
 static bool named_as_type(const struct reader *reader, const char *name)
 {
 	enum { LOOKED_AT_MAX = 500 };
@@ -91,7 +92,7 @@ void reader_unknown_schema(
 		site_help(&site, f, "declare it under `schemas`");
 }
 
-/* `properties: {NAME: {...}}`, which no field is. */
+/* Returns `properties: {NAME: {...}}`, which no field looks like; NULL: there is none. */
 static const struct doc_pair *json_schema(const struct doc_node *map)
 {
 	const struct doc_pair *pair = doc_pair(map, "properties");
@@ -108,7 +109,8 @@ const struct record *reader_record(const struct reader *reader, const struct doc
 		       : NULL;
 }
 
-/* The type that string `node` names; unknown when it names none (reported) or is no string. */
+/* Returns the type that string `node` names; unknown if it names none (reported) or is no
+ * string. */
 static struct type read_type(const struct reader *reader, const struct doc_node *node)
 {
 	struct type t = {.kind = TYPE_RECORD};
@@ -139,7 +141,7 @@ static void read_enum(const struct reader *reader, const struct doc_node *map, s
 	field->values = reader_texts(reader, map, "enum", &field->value_count);
 }
 
-/* One finding for the whole of it. */
+/* Reports a JSON Schema with one finding for all of it. */
 static struct finding *report_json_schema(
 	const struct reader *reader, const struct doc_node *map, const struct site *at)
 {
@@ -149,7 +151,7 @@ static struct finding *report_json_schema(
 		"types");
 }
 
-/* Its fields with the types that are meant. */
+/* Shows the schema's fields with the types that they most likely have. */
 static void advise_record(const struct reader *reader, const struct doc_pair *schema,
 	const struct doc_node *fields, const struct site *site, struct finding *finding)
 {
@@ -218,9 +220,9 @@ static void read_record(struct reader *reader, const struct doc_pair *pair, stru
 	record_sort(record, &reader->m->arena);
 }
 
-/* The order in which records can be expanded, innermost first (Kahn): `wanting` counts the fields
- * of a record whose own records are not in the order yet. What never gets in lies on a cycle, or
- * leads to one. */
+/* The order in which records can be expanded, innermost first (Kahn). `wanting` counts the fields
+ * of a record whose own records are not in the order yet. A record that never gets in lies on a
+ * cycle, or leads to one. */
 struct order {
 	const struct reader *r;
 	size_t *wanting, *users, *first_user, *queue;
@@ -238,7 +240,7 @@ static const struct record *nested(const struct record *record, size_t field)
 	return t.kind == TYPE_RECORD ? t.record : NULL;
 }
 
-/* users[first_user[x] ...] are the records with a field of record x. */
+/* Fills users[first_user[x] ...] with the records that have a field of record x. */
 static void order_init(struct order *order, struct arena *arena)
 {
 	size_t n = order->r->m->record_count, edges = 0;
@@ -304,7 +306,7 @@ static void report_cycle(const struct order *order, const struct record *start)
 	site_help(&site, f, "use json for the recursive part");
 }
 
-/* From each record that is left, the walk along records that are left must close a cycle. */
+/* Reports the cycles. From each remaining record, a walk along remaining records must close one. */
 static void check_cycles(const struct order *order, struct arena *arena)
 {
 	size_t *seen_in = arena_array(arena, order->r->m->record_count, sizeof(size_t));
@@ -339,7 +341,7 @@ static void check_sizes(const struct order *order, struct arena *arena)
 		site_report(&site, RULE_SCHEMA_SIZE,
 			"schema \"%s\" stands for more than %d fields or %d nested records",
 			record->name, EXPANDED_FIELDS_MAX, NESTED_RECORDS_MAX);
-		/* Reported once, not again for whatever contains it. */
+		/* Report it once, not again for every record that contains it. */
 		fields[i] = depth[i] = 0;
 	}
 }
@@ -372,7 +374,7 @@ void read_schemas(struct reader *reader)
 	arena_done(&scratch);
 }
 
-/* The node that a problem's path ("verdict.tags[2]: ...") leads to, as far down as it can be
+/* Returns the node for a problem's path ("verdict.tags[2]: ..."), as far down as it can be
  * followed. */
 static const struct doc_node *locate(const struct doc_node *node, const char *path, size_t len)
 {
@@ -409,7 +411,7 @@ static void report_values(const struct reader *reader, const struct doc_node *no
 		size_t path_len = colon && colon > path ? (size_t)(colon - path) : 0;
 		const struct doc_node *at = locate(node, path, path_len);
 		if (at->kind == DOC_BROKEN)
-			continue; /* it has been reported as that */
+			continue; /* it has been reported as an unknown field */
 		struct site site = reader_site(reader, at, NULL);
 		site_report(&site, RULE_VALUE_TYPE, "%.*s", (int)len, line);
 	}
@@ -485,7 +487,7 @@ void read_variables(struct reader *reader)
 		m->first_of[o] = m->variable_count;
 		m->variable_count += m->vars_map[o] ? m->vars_map[o]->count : 0;
 	}
-	/* Under a key that is no owner there are declarations that nobody counts. */
+	/* A key that is no owner may hold declarations that are not counted. */
 	m->vars_broken |= vars && vars->kind == DOC_MAP && (vars->count > owners || vars->partial);
 	reader->variables = arena_array(&m->arena, m->variable_count, sizeof(*reader->variables));
 	m->variables = reader->variables;

@@ -4,8 +4,8 @@
 #include "base/host.h"
 #include <string.h>
 
-/* Both spellings at once are an error of the shape, which needs no note. `ours` NULL: the key has
- * no counterpart here. */
+/* Notes a key in the spelling of the other bundle format. If both spellings are present, the shape
+ * check has reported that. `ours` NULL: the key has no counterpart here. */
 static void note_spelling(const struct reader *reader, const struct state *state, const char *other,
 	const char *ours, const char *meaning)
 {
@@ -62,7 +62,7 @@ static const struct template *read_prompt(const struct reader *reader, const str
 	return node ? template_compile(&reader->scope, &site, TEMPLATE_PROMPT) : NULL;
 }
 
-/* No provider takes a message without text. */
+/* Refuses an empty prompt: no provider takes a message without text. */
 static void check_prompt(const struct reader *reader, const struct state *state)
 {
 	const struct agent_state *a = &state->agent;
@@ -211,7 +211,7 @@ void read_tool(struct reader *reader, struct state *state)
 	t->file_mb = reader_int(reader, limits, "file_mb");
 }
 
-/* The declared value that a reference to an operator variable yields; NULL: another owner. */
+/* Returns the declared value of a reference to an operator variable; NULL: it has another owner. */
 static const json_t *operator_value(const struct ref *ref)
 {
 	bool constant = ref->root && ref->root->owner == OWNER_OPERATOR;
@@ -237,7 +237,7 @@ const char *wait_until_problem(const json_t *value)
 	return "`until` must be an instant such as 2026-01-31T08:00:00Z";
 }
 
-/* The lone reference that a timing may be; NULL: none, reported. */
+/* Returns the lone reference that a timing may be; NULL: it is none, and that was reported. */
 static const struct template *timing_ref(const struct reader *reader, const struct state *state,
 	const struct doc_node *node, enum type_kind wanted)
 {

@@ -55,7 +55,7 @@ static size_t variables_of(const struct scope *scope, const char **names)
 	return count;
 }
 
-/* What other tools begin a reference with, and how it is read here. */
+/* Returns advice on a name with which references of other tools begin; NULL: there is none. */
 static const char *advice_on(const char *name)
 {
 	static const char bare[] = "variables are read by their bare name, whoever owns them",
@@ -100,7 +100,7 @@ static int unknown_root(
 	return -1;
 }
 
-/* What stands in front of the field: text up to `at`, less the dot. */
+/* Reports a field of something that is no record: the text up to `at`, without the dot. */
 static int not_a_record(const struct site *site, size_t start, size_t at, size_t len, struct type t)
 {
 	const char *before = site->node->text + start;
@@ -127,7 +127,7 @@ static int unknown_field(
 	return -1;
 }
 
-/* A name of the reference as a string of its own. One that is too long to be declared is cut. */
+/* Copies a name of the reference. A name that is too long to be declared is cut. */
 static void name_at(const struct site *site, size_t at, size_t len, char out[NAME_BYTES])
 {
 	len = len < NAME_BYTES ? len : NAME_BYTES - 1;

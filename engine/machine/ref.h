@@ -6,7 +6,7 @@
 #include "machine/machine.h"
 #include "machine/site.h"
 
-/* What a reference may name. */
+/* The names that a reference may use. */
 struct scope {
 	struct machine *machine;
 	bool in_capture;     /* `result` is visible */
@@ -17,28 +17,29 @@ struct scope {
 struct ref {
 	const char *path;            /* as written, without blanks */
 	const struct variable *root; /* NULL: `result` */
-	const struct field **fields; /* behind the root */
+	const struct field **fields; /* after the root */
 	uint32_t field_count;
-	uint32_t at; /* where it stands in its text */
+	uint32_t at; /* its place in the text */
 	uint32_t id; /* machine-wide, from 0 */
 	struct type type;
 };
 
-/* Sees a reference and the text it stands in. */
+/* Called with a reference and the text that it stands in. */
 typedef void ref_visitor(void *ctx, const struct ref *ref, const char *source);
 
-/* Longest run of `name(.name)*` at text[at..]; 0: none. */
+/* Returns the length of the longest `name(.name)*` at text[at..]; 0: none. */
 size_t ref_span(const char *text, size_t at, size_t len);
-/* Resolves node text [at, at + len), which ref_span accepted. NULL: reported. */
+/* Resolves node text [at, at + len), which ref_span accepted. NULL: an error was reported. */
 const struct ref *ref_compile(
 	const struct scope *scope, const struct site *site, size_t at, size_t len);
-/* Borrowed value, or NULL with the missing segment named in `e`. `result` NULL outside captures. */
+/* Returns the borrowed value, or NULL with the missing segment named in `e`. `result` is NULL
+ * outside captures. */
 const json_t *ref_find(
 	const struct ref *ref, const json_t *blackboard, const json_t *result, struct err *e);
 
-/* The same inside the root's own value; NULL when a field is missing. */
+/* Returns the value inside the root's own value; NULL if a field is missing. */
 const json_t *ref_within(const struct ref *ref, const json_t *root_value);
 
-/* ^[a-z][a-z0-9_]*$ and at most 64 bytes. */
+/* Reports whether the text matches ^[a-z][a-z0-9_]*$ and has at most 64 bytes. */
 bool identifier_ok(const char *text, size_t len);
 #endif

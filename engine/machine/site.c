@@ -21,7 +21,7 @@ struct finding *site_report(const struct site *site, enum rule rule, const char 
 	return f;
 }
 
-/* Points `node` at `len` bytes of text that stand at `hit` in line `number`. */
+/* Points `node` at `len` bytes of text at `hit` in line `number`. */
 static void point(
 	struct doc_node *node, uint32_t number, const char *source, const char *hit, size_t len)
 {
@@ -30,8 +30,8 @@ static void point(
 	node->pos.end_column = node->pos.column + (uint32_t)utf8_count(hit, len);
 }
 
-/* Bytes [at, at + len) of the node's text, if the source line that should hold them does: the
- * node's own line for a scalar on one line, the k-th below for line k of a block. */
+/* Narrows the node to bytes [at, at + len) of its text, if the source line that should hold them
+ * does: the node's own line for a scalar on one line, the k-th below for line k of a block. */
 static bool narrow_by_line(const struct doc *doc, struct doc_node *node, size_t at, size_t len)
 {
 	const char *text = node->text, *line = text;
@@ -54,7 +54,7 @@ static bool narrow_by_line(const struct doc *doc, struct doc_node *node, size_t 
 	return false;
 }
 
-/* The byte offset of a column. */
+/* Returns the byte offset of a column. */
 static size_t offset_of(const char *source, size_t len, uint32_t column)
 {
 	size_t at = 0;
@@ -72,12 +72,12 @@ bool site_ends_at_comment(const struct site *site)
 	const char *source = doc_line(site->doc, n->pos.end_line, &len);
 	size_t end = offset_of(source, len, n->pos.end_column);
 	size_t blanks = strspn(source + end, " \t");
-	/* What is quoted ends with the quote. */
+	/* A quoted text ends with its quote. */
 	bool plain = end && n->count && source[end - 1] == n->text[n->count - 1];
 	return plain && blanks && source[end + blanks] == '#';
 }
 
-/* The same for folded or escaped text: the bytes themselves, if they stand there just once. */
+/* Narrows the node in folded or escaped text: to the bytes themselves, if they occur just once. */
 static void narrow_by_word(const struct doc *doc, struct doc_node *node, size_t at, size_t len)
 {
 	struct doc_node found = *node;
@@ -136,7 +136,7 @@ void site_did_you_mean(const struct site *site, struct finding *finding, const c
 		advise_letters(site->findings, finding, word);
 		return;
 	}
-	/* Looking for the nearest name is dear, and nobody reads the hundredth suggestion. */
+	/* Looking for the nearest name is expensive, and nobody reads the hundredth suggestion. */
 	const char *near =
 		site->findings->errors > SUGGESTIONS_MAX ? NULL : suggest_word(word, names, count);
 	if (near)

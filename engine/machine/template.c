@@ -5,12 +5,12 @@
 #include "base/sha256.h"
 #include <string.h>
 
-/* Twenty mistakes in one text are enough to read. */
+/* PROBLEMS_MAX: nobody reads more mistakes in one text. */
 enum { VALUE_TEXT_BYTES_MAX = 16 * 1024 * 1024, PROBLEMS_MAX = 20, FENCE_DIGITS = 16 };
 
 enum filter { FILTER_NONE, FILTER_LEN, FILTER_JSON };
 
-/* Literal text, or a reference with its filter. */
+/* A literal text, or a reference with its filter. */
 struct part {
 	const char *text; /* NULL: a reference */
 	union {
@@ -55,7 +55,7 @@ static void trim(const char *text, size_t *from, size_t *to)
 		--*to;
 }
 
-/* What an author of another template language would have meant. */
+/* Returns advice on signs that have a meaning in another template language. */
 static const char *richer_help(const char *text, size_t from, size_t to)
 {
 	static const struct {
@@ -160,7 +160,7 @@ static void add_text(struct compiler *compiler, size_t from, size_t to)
 		add_part(compiler, (struct part){.text = compiler->text + from, .len = to - from});
 }
 
-/* The inside of one pair of braces, [from, to). */
+/* Parses the inside of one pair of braces, [from, to). */
 static void parse_reference(struct compiler *compiler, size_t from, size_t to, bool lone)
 {
 	trim(compiler->text, &from, &to);
@@ -272,7 +272,7 @@ void template_references(const struct template *template, ref_visitor *each, voi
 			each(ctx, template->parts[i].ref, template->source);
 }
 
-/* An int kept where a float is declared is shown as the float it stands for. */
+/* Renders a scalar. An int kept where a float is declared is shown as that float. */
 static int render_scalar(const json_t *value, enum type_kind kind, struct buf *out)
 {
 	if (json_is_string(value))
@@ -283,7 +283,7 @@ static int render_scalar(const json_t *value, enum type_kind kind, struct buf *o
 	return buf_add(out, text, num_float_text(json_number_value(value), text));
 }
 
-/* Text that whoever wrote it could have made an instruction. */
+/* Reports whether the reference yields text into which its writer could have put an instruction. */
 static bool is_free_text(const struct part *part)
 {
 	const struct ref *ref = part->ref;
@@ -295,7 +295,8 @@ static bool is_free_text(const struct part *part)
 	return !field || !field->values;
 }
 
-/* The closing line carries the text's own hash, which no text can hold. */
+/* Adds a text between fences. The closing line has the text's own hash, which no text can
+ * contain. */
 static void add_fenced(struct buf *out, const char *path, const char *text, size_t len)
 {
 	char digest[SHA256_HEX + 1];

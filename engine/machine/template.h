@@ -13,7 +13,7 @@
 
 struct template;
 
-/* What the template is for decides what a reference in it may be. */
+/* The use of a template, which decides what a reference in it may be. */
 enum template_use {
 	TEMPLATE_TEXT,   /* scalars; anything through a filter */
 	TEMPLATE_PROMPT, /* the same, for a model: untrusted texts are fenced and labelled as data
@@ -22,30 +22,31 @@ enum template_use {
 	TEMPLATE_ASSIGN  /* the same; a lone reference is the value itself, of any type */
 };
 
-/* Compiles the string `site->node`. NULL: reported. */
+/* Compiles the string `site->node`. NULL: an error was reported. */
 const struct template *template_compile(
 	const struct scope *scope, const struct site *site, enum template_use use);
-/* The type of template_value: that of a lone filterless reference, else str. */
+/* Returns the type of template_value: that of a lone reference without a filter, else str. */
 struct type template_type(const struct template *template);
-/* The reference when the template is nothing but `{{ ref }}`, else NULL. */
+/* Returns the reference if the template is just `{{ ref }}`, else NULL. */
 const struct ref *template_lone(const struct template *template);
-/* The text when it holds no reference, else NULL. */
+/* Returns the text if it holds no reference, else NULL. */
 const char *template_literal(const struct template *template);
 
-/* Appends the rendered text. -1: a missing optional field was read, a `len` of a json number,
- * boolean or null, or the result crosses out->cap_bytes. `result` is the capture's result, NULL
- * elsewhere. */
+/* Appends the rendered text. Returns -1 if a missing optional field or the `len` of a json number,
+ * boolean or null was read, or if the text goes beyond out->cap_bytes. `result` is the capture's
+ * result, NULL elsewhere. */
 int template_render(const struct template *template, const json_t *blackboard, const json_t *result,
 	struct buf *out, struct err *e);
-/* The value of a lone filterless reference (new reference), or the rendered text as a string. */
+/* Returns the value of a lone reference without a filter, or the rendered text as a string. New
+ * reference. */
 json_t *template_value(const struct template *template, const json_t *blackboard,
 	const json_t *result, struct err *e);
-/* True for a command element that is exactly one list reference: it becomes one argument per item.
- */
+/* Reports whether a command element is exactly one list reference: it becomes one argument per
+ * item. */
 bool template_is_splice(const struct template *template);
 /* Renders one item of such a list. */
 int template_render_item(const struct template *template, const json_t *item, struct buf *out);
-/* The text as the author wrote it. */
+/* Returns the text as the author wrote it. */
 const char *template_source(const struct template *template);
 /* Calls `each` once per reference, in order. */
 void template_references(const struct template *template, ref_visitor *each, void *ctx);

@@ -2,8 +2,8 @@
 
 #include "machine/visit.h"
 
-/* Passes run forwards and backwards in turn: what is handed on along the states takes two, however
- * far, and nobody writes what takes more than these. */
+/* Passes run forwards and backwards in turn. Data that is handed on along the states takes two,
+ * however far it goes, and no machine that a person writes takes more than these. */
 enum { PASSES_MAX = 64 };
 
 bool trust_networked(const struct state *state)
@@ -64,7 +64,8 @@ const struct state *trust_left(const struct trust *trust, const struct state *st
 	return sees ? trust->left[state->index] : NULL;
 }
 
-/* Who writes into the workspace what a model wrote, or what it was given from there. */
+/* Finds the states that write untrusted data into the workspace: from a model, or from data that
+ * was given to them. */
 static void spread_files(struct trust *trust)
 {
 	bool more = false;
@@ -93,7 +94,8 @@ static void distrust(struct trust *trust, const struct variable *variable,
 	trust->changed = true;
 }
 
-/* What an assignment writes is as untrusted as the state's result, or as what it copies. */
+/* Marks the target of an assignment: it is as untrusted as the state's result, or as the variable
+ * that it copies. */
 static void spread_assignment(struct trust *trust, const struct state *state,
 	const struct assignment *assignment, bool source, const struct variable *input)
 {
@@ -116,7 +118,7 @@ static void spread(struct trust *trust, const struct state *state)
 		spread_assignment(trust, state, &state->capture.set[i], source, input);
 }
 
-/* What was not followed to its end may be anywhere by now. */
+/* Distrusts every variable: the passes ended before all data was followed. */
 static void distrust_all(struct trust *trust)
 {
 	for (size_t i = 0; i < trust->m->state_count; i++) {

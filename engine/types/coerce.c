@@ -5,7 +5,7 @@
 
 enum { TEXT_BYTES_MAX = 10 * 1024 * 1024 };
 
-/* Doubles count exactly up to here. */
+/* The largest number up to which doubles hold every integer. */
 static const double whole_max = 9007199254740992.0;
 
 static json_t *coerce(struct type t, json_t *value);
@@ -59,7 +59,7 @@ static void coerce_inside(struct type t, json_t *value)
 	}
 }
 
-/* Returns a new reference. */
+/* Returns the coerced value, a new reference. */
 static json_t *coerce(struct type t, json_t *value)
 {
 	json_t *own = t.kind == TYPE_INT ? whole(value) : NULL;

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Deeper than any value may nest; a pipe's data cannot make us recurse further. */
+/* NEST_MAX is deeper than any value may nest; data from a pipe cannot make us recurse further. */
 enum { NEST_MAX = 64, SHOWN_MAX = 4 };
 
 static json_t *texts_to_json(const char *const *texts, size_t count)

@@ -18,9 +18,8 @@ enum type_kind { TYPE_STR, TYPE_INT, TYPE_FLOAT, TYPE_BOOL, TYPE_LIST, TYPE_JSON
 
 struct type {
 	enum type_kind kind;
-	enum type_kind item; /* TYPE_LIST: STR, INT, FLOAT or BOOL */
-	const struct record
-		*record; /* TYPE_RECORD; NULL while checking: a name that means nothing */
+	enum type_kind item;         /* TYPE_LIST: STR, INT, FLOAT or BOOL */
+	const struct record *record; /* TYPE_RECORD; NULL while checking: the name of no record */
 };
 
 struct field {
@@ -38,22 +37,24 @@ struct record {
 	const struct field *const *by_name; /* the same, sorted: made by record_sort */
 };
 
-/* False for the type of a declaration that could not be read: it was reported, accept anything. */
+/* Returns false for the type of a declaration that could not be read: that was reported, so accept
+ * anything. */
 static inline bool type_known(struct type t)
 {
 	return t.kind != TYPE_RECORD || t.record;
 }
 bool type_equal(struct type a, struct type b);
-/* "str", "list[int]", "classification" ... as the author writes it; no allocation. */
+/* Returns "str", "list[int]", "classification" ... as the author writes it; allocates nothing. */
 const char *type_name(struct type t);
-/* The scalar, list or json type spelled `text`; false: none of them (perhaps a record's name). */
+/* Finds the scalar, list or json type spelled `text`; false: none of them (perhaps a record's
+ * name). */
 bool type_scalar(const char *text, struct type *out);
-/* The type of a list's items. */
+/* Returns the type of a list's items. */
 struct type type_item(struct type list);
-/* The last step of making a record: sorts its names for record_field. Returns a field whose name
- * another one has too, NULL: they are distinct. */
+/* Finishes a record: sorts its names for record_field. Returns a field whose name another field has
+ * too; NULL: all names are distinct. */
 const struct field *record_sort(struct record *record, struct arena *arena);
-/* The field of that name, NULL: none. Logarithmic in their count. */
+/* Returns the field of that name, NULL: none. Logarithmic in their count. */
 const struct field *record_field(const struct record *record, const char *name);
 
 /* VALUE_WHOLE: all required fields present (captured data, finish_run). VALUE_PARTIAL: fields may
@@ -61,11 +62,11 @@ const struct field *record_field(const struct record *record, const char *name);
 enum value_mode { VALUE_WHOLE, VALUE_PARTIAL };
 
 /* Checks `value` strictly against `t`: kinds, enums, required and unknown fields, depth at most 64,
- * no NUL in strings (that no number is NaN or infinite, jansson sees to). An int is accepted where
- * a float is declared, and stays an int. Every problem (the first 50, as far as they fit) is
- * appended to `problems`, which has room for 32 KiB at least, as one line `PATH: what is wrong`
- * ("verdict.label: ..."); returns 0 when there is none, else -1. `path` names the value itself, ""
- * when it has no name. */
+ * no NUL in strings (jansson refuses NaN and infinity). An int is accepted where a float is
+ * declared, and stays an int. Appends every problem (the first 50, as far as they fit) to
+ * `problems`, which has room for at least 32 KiB, as one line `PATH: what is wrong`
+ * ("verdict.label: ..."). Returns 0 if there is none, else -1. `path` names the value itself, "" if
+ * it has no name. */
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
 	struct buf *problems);
 
@@ -74,10 +75,11 @@ int value_check(struct type t, const json_t *value, enum value_mode mode, const 
  * fraction, in records and lists as well. All else is as it was. NULL: out of memory. */
 json_t *value_coerce(struct type t, const json_t *value);
 
-/* A record (with those it nests) as data for a pipe, and back into `arena`:
+/* Encodes a record (with those it nests) as data for a pipe, and decodes it into `arena`:
  * {"name":N,"fields":[{"name":F,"type":T or a record,"optional":true,"enum":[...]}]}. */
 json_t *record_to_json(const struct record *record);
 const struct record *record_from_json(const json_t *data, struct arena *arena, struct err *e);
-/* The JSON Schema (object, properties, required, additionalProperties false) shown to a model. */
+/* Returns the JSON Schema (object, properties, required, additionalProperties false) shown to a
+ * model. */
 json_t *record_json_schema(const struct record *record);
 #endif

@@ -7,10 +7,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* No identifier is longer than NAME_BYTES; what data calls a field may be anything. */
+/* No identifier is longer than NAME_BYTES; a field's name in data may have any length. */
 enum { PROBLEMS_MAX = 50, SHOWN_BYTES = 60, NAME_BYTES = 64, LINE_BYTES_MAX = 32 * 1024 };
 
-/* Where we are: a chain of stack frames, so that a path costs nothing until it is printed. */
+/* The current place: a chain of stack frames, so that a path costs nothing until it is printed. */
 struct place {
 	const struct place *parent;
 	const char *name; /* NULL: a list item */
@@ -48,7 +48,7 @@ static void PRINTF(3, 4)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	/* What is quoted may have been cut inside a character. */
+	/* Formatting may have cut the text inside a character. */
 	utf8_copy(text, sizeof(text), text);
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	add_place(&line, place);
@@ -101,7 +101,7 @@ static bool kind_fits(struct type t, const json_t *value)
 	return json_is_object(value);
 }
 
-/* What holds for every value, whatever its declared type. */
+/* Checks the rule for every value, whatever its declared type. */
 static void check_leaf(struct check *check, const json_t *value, const struct place *place)
 {
 	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
@@ -155,7 +155,7 @@ static void check_typed(
 static void unknown_field(
 	struct check *check, const struct record *record, const struct place *place)
 {
-	/* Looking for the nearest name is dear: not for what is not shown. */
+	/* Looking for the nearest name is expensive, so do it only for problems that are shown. */
 	AUTO_FREE const char **names = NULL;
 	if (check->count < PROBLEMS_MAX)
 		names = calloc(record->field_count + 1, sizeof(*names));

@@ -17,7 +17,8 @@ static void list_enum(struct fact *fact, const struct ref *ref)
 		fact->texts[fact->text_count++] = field->values[i];
 }
 
-/* The fact about a place, made from its type when there is none yet; NULL: no room. */
+/* Returns the fact about a place, made from its type if there is none yet; NULL: there is no
+ * room. */
 static struct fact *fact_of(struct facts *facts, enum fact_kind kind, const struct ref *ref)
 {
 	for (uint32_t i = 0; i < facts->count; i++)
@@ -56,7 +57,8 @@ static bool is_hole(const struct fact *fact, const struct value *value)
 	return false;
 }
 
-/* An integer above an open integer bound is at least the next one; holes at the edge are eaten. */
+/* Tightens a bound: an integer above an open integer bound is at least the next one, and a hole at
+ * the edge moves the bound on. */
 static void settle(struct fact *fact, struct bound *bound, int direction)
 {
 	while (fact->whole && bound->set && bound->at.kind == VALUE_INT &&
@@ -188,7 +190,7 @@ static bool assume_literal(struct fact *fact, enum compare_op op, const struct v
 	return true;
 }
 
-/* `in` a literal list: one of the items must be possible by itself. */
+/* Assumes `in` for a literal list: one of the items must be possible by itself. */
 static bool assume_member(struct facts *facts, const struct node *node, const struct node *list)
 {
 	struct fact *f = fact_of_node(facts, node), first = {0};
@@ -239,7 +241,8 @@ static const enum compare_op mirrored[] = {[OP_EQ] = OP_EQ,
 	[OP_GT] = OP_LT,
 	[OP_GE] = OP_LE};
 
-/* Two enums without a common value. */
+/* Reports whether two places may hold the same text: false only for enums without a common
+ * value. */
 static bool share_text(const struct fact *a, const struct fact *b)
 {
 	if (!a || !b || !a->listed || !b->listed)
@@ -288,7 +291,7 @@ static bool assume_pair(
 
 /* --- conditions ------------------------------------------------------------------------------- */
 
-/* One of several must be so: when only one can, it is. */
+/* A choice between conditions, one of which must hold: if only one is possible, it holds. */
 struct choice {
 	struct facts before, taken;
 	uint32_t possible;
@@ -351,7 +354,7 @@ static bool assume_chain(struct facts *facts, const struct node *node, bool trut
 	return truth || chosen(&c, facts);
 }
 
-/* A value that stands as a condition: zero and empty are false. */
+/* Assumes a value that stands as a condition: zero and empty are false. */
 static bool assume_value(struct facts *facts, const struct node *node, bool truth)
 {
 	static const struct value zero = {.kind = VALUE_INT},

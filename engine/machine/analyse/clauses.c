@@ -7,9 +7,9 @@ struct clauses {
 	const struct machine *m;
 	struct findings *findings;
 	const struct state *s;
-	struct facts before; /* what follows from no clause so far having fired */
-	bool exhausted;      /* nothing is left for those behind */
-	bool told;           /* and that was said */
+	struct facts before; /* consequences of no earlier clause having fired */
+	bool exhausted;      /* no case is left for later clauses */
+	bool told;           /* `exhausted` has been reported */
 };
 
 static struct site clause_site(const struct clauses *clauses, size_t i)
@@ -20,7 +20,7 @@ static struct site clause_site(const struct clauses *clauses, size_t i)
 		.state = clauses->s->name};
 }
 
-/* Whether the condition can be `truth` after `before`; NULL: by itself. */
+/* Reports whether the condition can be `truth` after `before`; NULL: on its own. */
 static bool possible(const struct facts *before, const struct node *node, bool truth)
 {
 	struct facts facts;
@@ -51,7 +51,7 @@ static const struct node *root_of(const struct clauses *clauses, size_t i)
 	return clauses->s->branch.clauses[i].condition->root;
 }
 
-/* Whether clause `earlier` alone takes every case of clause `i`. */
+/* Reports whether clause `earlier` alone takes every case of clause `i`. */
 static bool takes_all(const struct clauses *clauses, size_t earlier, size_t i)
 {
 	struct facts facts;
@@ -62,7 +62,7 @@ static bool takes_all(const struct clauses *clauses, size_t earlier, size_t i)
 	       !assume(&facts, root_of(clauses, i), true);
 }
 
-/* Enough to find the culprit in any branch a person writes, and linear in a generated one. */
+/* Enough to find the culprit in any branch that a person writes, and linear in a generated one. */
 enum { CULPRITS_MAX = 64 };
 
 static size_t find_culprit(const struct clauses *clauses, size_t i)
@@ -102,7 +102,7 @@ static bool is_choice(const struct field *field, const struct value *value)
 	return false;
 }
 
-/* A field with an enum that is held against a text which is not in it. */
+/* A field with an enum that is compared with a text which is not in it. */
 struct misspelt {
 	const struct ref *ref; /* NULL: none */
 	const struct node *text;
@@ -115,7 +115,7 @@ static bool is_misspelt(const struct node *a, const struct node *b)
 	       !is_choice(field, &b->value);
 }
 
-/* The first below `node`, on either side of `==` or `!=`, or in a list. */
+/* Finds the first one below `node`, on either side of `==` or `!=`, or in a list. */
 static struct misspelt misspelt_choice(const struct node *node)
 {
 	struct misspelt found = {NULL, NULL};
@@ -156,8 +156,8 @@ static void report_constant(struct clauses *clauses, size_t i, bool holds)
 		site_help(&site, f, "correct or remove it");
 }
 
-/* Reports a text that no value can be, beside a condition that can hold: `a == "x" or a == "no"`.
- */
+/* Reports a text that no value can be, in a condition that can still hold: `a == "x" or a ==
+ * "no"`. */
 static void report_misspelt(struct clauses *clauses, size_t i)
 {
 	struct site site = clause_site(clauses, i);
@@ -190,7 +190,8 @@ static void check_clause(struct clauses *clauses, size_t i)
 	clauses->exhausted = !assume(&clauses->before, root, false);
 }
 
-/* Nothing behind an exhausted clause is looked at: one mistake, one warning. */
+/* Checks the clauses of a branch up to the first that exhausts it: one mistake gives one
+ * warning. */
 static void check_branch(struct clauses *clauses)
 {
 	for (size_t i = 0; i < clauses->s->branch.clause_count; i++) {

@@ -4,11 +4,11 @@
 #include "machine/site.h"
 #include "machine/visit.h"
 
-/* A group of this many states or fewer is searched cycle by cycle, up to so many steps. */
+/* A group of this many states or fewer is searched cycle by cycle, within this many steps. */
 enum { SEARCHED_STATES = 64, SEARCH_STEPS = 20000, SHOWN_STATES = 12 };
 
-/* Walks over the states that neither wait nor think; `group` numbers the strongly connected
- * groups among them (Tarjan), 0: none yet. */
+/* A walk over the states that neither wait nor run an agent. `group` numbers the strongly connected
+ * groups among them (Tarjan); 0: none yet. */
 struct loops {
 	const struct machine *m;
 	struct findings *findings;
@@ -39,7 +39,7 @@ static void stamp_read(void *ctx, const struct ref *ref, const char *source)
 		l->read_by[ref->root - l->m->variables] = l->stamp;
 }
 
-/* Whether taking the edge writes a variable that the stamped branches read. */
+/* Reports whether taking the edge writes a variable that the stamped branches read. */
 static bool writes_stamped(const struct loops *loops, const struct state *state, size_t edge)
 {
 	if (!captures(state, edge))
@@ -62,7 +62,8 @@ static void close_group(struct loops *loops, uint32_t root, uint32_t *depth)
 	} while (member != root);
 }
 
-/* The next state below `at` that was not yet visited; those that were lower what is known of it. */
+/* Returns the next state after `at` that was not visited yet. States that were visited lower the
+ * known `low` of `at`. */
 static const struct state *next_below(struct loops *loops, uint32_t at)
 {
 	const struct state *s = &loops->m->states[at];
@@ -78,7 +79,7 @@ static const struct state *next_below(struct loops *loops, uint32_t at)
 	return NULL;
 }
 
-/* Tarjan's algorithm without recursion: a machine may be one cycle of 100,000 states. */
+/* Runs Tarjan's algorithm without recursion: a machine may be one cycle of 100,000 states. */
 static void find_groups(struct loops *loops, uint32_t start)
 {
 	uint32_t depth = 0, length = 0;
@@ -102,7 +103,7 @@ static void find_groups(struct loops *loops, uint32_t start)
 	}
 }
 
-/* The edges from one state to the next that change nothing: "nonzero, timeout", "else". */
+/* Appends the edges from one state to the next that change nothing: "nonzero, timeout", "else". */
 static void add_edges(const struct loops *loops, const struct state *state,
 	const struct state *next, struct buf *out)
 {
@@ -154,7 +155,7 @@ struct group {
 	uint32_t count, id;
 };
 
-/* Depth first from `start`, whose states have the place on the path as their order. */
+/* Searches depth first from `start`; `order` holds the place of each state on the path. */
 static bool cycle_from(struct loops *loops, const struct group *group, uint32_t start)
 {
 	uint32_t length = 1;
@@ -182,8 +183,8 @@ static bool cycle_from(struct loops *loops, const struct group *group, uint32_t 
 	return false;
 }
 
-/* A cycle that avoids every write to what any branch of the group reads is hot for sure. A walk
- * that leaves states behind for good meets itself again on the path. */
+/* Looks for a cycle that avoids every write to the variables that any branch of the group reads: it
+ * is hot for sure. A walk on such edges that never leaves the group must meet its own path. */
 static bool quick_cycle(struct loops *loops, const struct group *group)
 {
 	loops->stamp++;
@@ -198,8 +199,8 @@ static bool quick_cycle(struct loops *loops, const struct group *group)
 	return false;
 }
 
-/* Whether no edge of the cycle writes what its own branches read. edges[i] leads on from cycle[i].
- */
+/* Reports whether no edge of the cycle writes a variable that its own branches read. edges[i] leads
+ * on from cycle[i]. */
 static bool is_hot(
 	struct loops *loops, const uint32_t *cycle, const uint32_t *edges, uint32_t length)
 {
@@ -212,7 +213,7 @@ static bool is_hot(
 	return true;
 }
 
-/* Every cycle through `start` and later members, within the steps that are left. */
+/* Searches every cycle through `start` and later members, within the steps that are left. */
 static bool search_from(
 	struct loops *loops, const struct group *group, uint32_t start, uint32_t *steps)
 {

@@ -13,7 +13,7 @@ static uint32_t add_slot(struct slots *slots, struct slot slot)
 	return slots->count++;
 }
 
-/* `{}` where the schema wants more stands for "nothing yet". */
+/* Reports whether a declared `{}` stands for "nothing yet": the schema has required fields. */
 static bool placeholder(const struct variable *variable)
 {
 	bool wants = false;
@@ -32,9 +32,9 @@ static uint32_t root_slot(struct slots *slots, const struct variable *variable)
 	return *root;
 }
 
-/* Where the child for `field` hangs, or would. The tree branches on the bits of the field's number,
- * lowest first: a record's fields stand side by side, so that it is never deeper than their count
- * has bits. */
+/* Returns the link to the child for `field`, or the place for it. The tree branches on the bits of
+ * the field's number, lowest first. A record's fields lie side by side, so the tree is never deeper
+ * than their count has bits. */
 static uint32_t *child_link(const struct slots *slots, uint32_t parent, const struct field *field)
 {
 	uintptr_t number = (uintptr_t)field / sizeof(*field);
@@ -74,8 +74,8 @@ static uint32_t child_slot(struct slots *slots, uint32_t parent, const struct fi
 		slots->items[first].next = child;
 	}
 	slots->items[child].initial = initial_value(slots, child) != NULL;
-	/* A parameter given at start may leave out what a capture may not. Where the declared value
-	 * is `{}`, all that is there has been captured. */
+	/* A parameter given at start may omit a field that a capture may not. If the declared value
+	 * is `{}`, everything in the variable has been captured. */
 	const json_t *around = initial_value(slots, parent);
 	bool nothing = slots->items[parent].field ? !around : json_object_size(around) == 0;
 	slots->items[child].implied = !field->optional && slot.variable->owner != OWNER_OPERATOR &&
@@ -102,8 +102,8 @@ static bool is_timing(const json_t *value)
 	return text ? !clock_parse(text, strlen(text), &instant) : json_integer_value(value) >= 1;
 }
 
-/* Where a wait is timed by a variable, a default that is no timing stands for "nothing yet". An
- * operator's value has been checked. */
+/* Follows a variable that times a wait and whose default is no valid timing: the default then
+ * stands for "nothing yet". An operator's value has been checked. */
 static void follow_timing(void *ctx, const struct ref *ref, const char *source)
 {
 	struct slots *s = ctx;
@@ -114,7 +114,7 @@ static void follow_timing(void *ctx, const struct ref *ref, const char *source)
 		*root = add_slot(s, (struct slot){.variable = v, .required = true});
 }
 
-/* Whoever asks for the value first may know what is no timing. */
+/* Stops following a variable that a condition reads: the machine may check the timing itself. */
 static void drop_timing(void *ctx, const struct ref *ref, const char *source)
 {
 	struct slots *s = ctx;
@@ -132,7 +132,7 @@ static void follow_timings(struct slots *slots)
 		state_condition_refs(&slots->m->states[i], drop_timing, slots);
 }
 
-/* Makes sure that whatever is followed below `to` is followed below `from` too. */
+/* Makes sure that every place followed below `to` is followed below `from` too. */
 static bool follow_copy(struct slots *slots, uint32_t to, uint32_t from)
 {
 	uint32_t before = slots->count;
@@ -155,9 +155,9 @@ static bool copy_of_state(struct slots *slots, const struct state *state,
 	return any;
 }
 
-/* Calls `each` for every assignment of one followed place to another, until none says that it
- * changed something; forwards and backwards in turn, so that chains are short work either way.
- * False: it was still changing when patience ended. */
+/* Calls `each` for every assignment of one followed place to another, until no call reports a
+ * change. Goes forwards and backwards in turn, so that chains are quick either way. Returns false
+ * if the limit of passes came first. */
 static bool settle_copies(
 	struct slots *slots, bool (*each)(struct slots *slots, uint32_t to, uint32_t from))
 {
@@ -172,7 +172,8 @@ static bool settle_copies(
 	return !changed;
 }
 
-/* A copy keeps the promise only where the original does. Returns whether one was taken back. */
+/* Takes back `implied` of a copy if the original does not have it. Returns whether it did so
+ * anywhere. */
 static bool weaken_copy(struct slots *slots, uint32_t to, uint32_t from)
 {
 	bool weakened = false;
@@ -199,8 +200,8 @@ void slots_init(struct slots *slots, const struct machine *machine)
 		state_capture_refs(&machine->states[i], follow, slots);
 	}
 	follow_timings(slots);
-	/* What is not followed to the end counts as unset: a warning too many, never one too few.
-	 */
+	/* If the passes do not suffice, places count as unset: a warning too many, never one too
+	 * few. */
 	settle_copies(slots, follow_copy);
 	if (!settle_copies(slots, weaken_copy))
 		for (uint32_t i = 0; i < slots->count; i++)

@@ -1,14 +1,14 @@
 /*
- * References in the spelling of another language: `{ name }`, `${name}`, `<name>`, an argument
- * `$name` for a declared variable, which are plain text here, a reference where there are none, and
- * a prompt that is the name of a file.
+ * Finds references in the spelling of another language: `{ name }`, `${name}`, `<name>`, or an
+ * argument `$name` for a declared variable, all of which are plain text here; a reference in a
+ * place that has none; and a prompt that is the name of a file.
  */
 #include "machine/analyse/analyse.h"
 #include "machine/site.h"
 #include "machine/visit.h"
 #include <string.h>
 
-/* In one text: whoever wrote more of them has seen the first. */
+/* Reports in one text: an author who made more of these mistakes has seen the first. */
 enum { SEEN_MAX = 20 };
 
 /* A text of a state. */
@@ -17,10 +17,10 @@ struct text {
 	const struct state *s;
 	struct findings *findings;
 	const char *source;
-	bool code; /* a program reads it, whose own spelling { } and < > may be */
+	bool code; /* a program reads it, which may use { } and < > itself */
 };
 
-/* A name in braces, `len` bytes with them. */
+/* A name with its braces; `len` covers them. */
 struct spelt {
 	const char *at;
 	size_t len;
@@ -37,7 +37,7 @@ static const struct variable *variable_of(const struct machine *machine, const s
 	return machine_variable(machine, name);
 }
 
-/* OPEN name CLOSE, with or without blanks inside. */
+/* Takes OPEN name CLOSE, with or without blanks inside. */
 static bool take(const char *at, const char *open, const char *close, struct spelt *out)
 {
 	size_t len = strlen(open);
@@ -60,8 +60,8 @@ static bool writes(const struct state *state, const struct variable *variable)
 	return found;
 }
 
-/* Whether the text knows the name otherwise: as a reference, by the end of a tag, in a script that
- * sets it. A `{name}` in prose is a slip all the same: nothing there fills it. */
+/* Reports whether the text uses the name properly elsewhere: in a reference, an end tag, or a
+ * script that sets it. A `{name}` in prose is a mistake in any case: nothing fills it in. */
 static bool is_known(const struct text *text, const struct variable *variable)
 {
 	size_t len = strlen(variable->name);
@@ -85,7 +85,8 @@ static bool is_set(const struct state *state, const char *name)
 	return found;
 }
 
-/* `pass`: where what is told to be passed goes; NULL: it is written in its place. */
+/* Reports the spelling. `pass`: how to pass the reference instead; NULL: it is written in the same
+ * place. */
 static void report(
 	const struct text *text, const struct spelt *spelt, const char *what, const char *pass)
 {
@@ -93,7 +94,7 @@ static void report(
 	struct site site = {
 		.findings = text->findings, .doc = text->m->doc, .state = text->s->name};
 	site.node = state_text_node(text->s, text->source, &inside);
-	/* That nothing reads the variable is the same mistake. */
+	/* The unused variable is the same mistake. */
 	findings_drop(text->findings, text->m->doc, &variable_of(text->m, spelt)->node->pos);
 	struct finding *f = site_report_at(&site, RULE_PLAIN_REFERENCE,
 		inside ? (size_t)(spelt->at - text->source) : 0,
@@ -103,7 +104,8 @@ static void report(
 		spelt->name, pass ? pass : "");
 }
 
-/* A script is not to hold what somebody else may have written. */
+/* Returns how to pass a reference: a script must not contain text that somebody else may have
+ * written. */
 static const char *way_of(const struct text *text)
 {
 	return text->code && strpbrk(text->source, " ;\n")
@@ -111,13 +113,13 @@ static const char *way_of(const struct text *text)
 		       : NULL;
 }
 
-/* A text behind a dollar is no amount. */
+/* Reports whether a dollar sign before the variable may mean money: not before a text. */
 static bool is_amount(const struct variable *variable)
 {
 	return variable->type.kind != TYPE_STR && variable->type.kind != TYPE_BOOL;
 }
 
-/* What stands at `at`, looked at if it is a name in braces. Returns its length. */
+/* Looks at the name in braces at `at`, if there is one. Returns the number of bytes to skip. */
 static size_t look_once(const struct text *text, const char *at, size_t *seen)
 {
 	static const char plain[] = "is plain text here, no reference";
@@ -155,7 +157,7 @@ static void look_at(struct text t, const struct template *template, bool code)
 	look_through(&t);
 }
 
-/* The values of `env` are literal. */
+/* Looks at the values of `env`, which are literal. */
 static void look_at_env(struct text t)
 {
 	for (size_t i = 0; i < t.s->tool.env_count; i++) {
@@ -168,7 +170,7 @@ static void look_at_env(struct text t)
 	}
 }
 
-/* A `prompt` that is the name of a file asks the model exactly that. */
+/* Looks for a `prompt` that is a file's name: the model would be asked just that name. */
 static void look_at_prompt(const struct text *text)
 {
 	const struct template *prompt = text->s->agent.prompt;

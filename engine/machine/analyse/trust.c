@@ -7,15 +7,15 @@ enum { WAY_SHOWN = 10 };
 struct two {
 	struct trust trust;
 	struct findings *findings;
-	/* By state, from where untrusted data gets there in variables, and in the workspace,
-	 * without a person having decided. */
+	/* By state, the source from which untrusted data arrives without a decision by a person: in
+	 * variables, and in the workspace. */
 	const struct state **told, **found;
 };
 
 static void show_way(
 	struct trust *trust, const struct variable *variable, struct buf *out, int depth);
 
-/* From the source to the workspace. */
+/* Shows the way from the source to the workspace. */
 static void show_left(struct trust *trust, const struct state *state, struct buf *out, int depth)
 {
 	const struct variable *input = trust_input(trust, state);
@@ -25,7 +25,7 @@ static void show_left(struct trust *trust, const struct state *state, struct buf
 		state->kind == KIND_AGENT ? " (a model)" : "");
 }
 
-/* From the source to `variable`, at most so many variables back. */
+/* Shows the way from the source to `variable`, through at most `depth` variables. */
 static void show_way(
 	struct trust *trust, const struct variable *variable, struct buf *out, int depth)
 {
@@ -51,8 +51,8 @@ static const struct state *source_of(const struct trust *trust, const struct var
 	return trust_origin(trust, variable)->writer;
 }
 
-/* Marks what is entered from a source of untrusted data without passing a wait that only a poke
- * ends: there, no person has decided. */
+/* Marks the states that are reached from a source of untrusted data without a wait that only a poke
+ * ends: no person has decided there. */
 static void mark_ungated(struct two *two)
 {
 	const struct machine *m = two->trust.m;
@@ -68,7 +68,8 @@ static void mark_ungated(struct two *two)
 	trust_reach(&two->trust, two->trust.leaves, false, two->found);
 }
 
-/* `input`: in a variable; NULL: what `left` left in the workspace. */
+/* Reports a state. `input`: the variable with untrusted data; NULL: it lies in the workspace, left
+ * by `left`. */
 static void report(struct two *two, const struct state *state, const struct variable *input,
 	const struct state *left)
 {
@@ -106,7 +107,7 @@ static void check_state(struct two *two, const struct state *state)
 	bool sees = tool->workspace != WORKSPACE_NONE || tool->read_count || tool->write_count;
 	if (!trust_networked(state) && !tool->write_count)
 		return;
-	/* What no person has decided about comes first. */
+	/* The way that no person has approved is reported first. */
 	bool by_files = left && (!input || (two->found[state->index] && !two->told[state->index]));
 	if (by_files || (input && sees))
 		report(two, state, by_files ? NULL : input, left);

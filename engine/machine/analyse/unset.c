@@ -5,8 +5,8 @@
 #include "machine/visit.h"
 #include <string.h>
 
-/* Slots are followed a batch at a time, so that memory grows with the states alone. A copy between
- * batches counts as unset: a warning too many, never one too few. */
+/* Slots are followed in batches, so that memory grows only with the number of states. A copy
+ * between batches counts as unset: a warning too many, never one too few. */
 enum { WORDS = 8, BATCH_SLOTS = WORDS * 64, WARNINGS_MAX = 200, PATH_SHOWN = 12 };
 
 struct bits {
@@ -19,11 +19,11 @@ struct unset {
 	struct slots slots;
 	uint32_t base; /* of the batch: slot base + i is bit i */
 	struct arena arena;
-	struct bits *in;        /* by state: what is there on entry, on every path */
+	struct bits *in;        /* by state: slots that are set on entry, on every path */
 	bool *reached, *queued; /* by state */
 	uint32_t *queue;        /* a ring of states */
 	struct preds preds;
-	uint32_t *tree; /* by state: where a shortest path from initial comes from */
+	uint32_t *tree; /* by state: its predecessor on a shortest path from initial */
 	size_t warnings;
 	const struct state *reporting; /* reads of this state are reported */
 };
@@ -59,7 +59,7 @@ static void put_implied(const struct unset *unset, struct bits *bits, uint32_t s
 		}
 }
 
-/* A field that is there implies those around it, and what they promise. */
+/* Marks a field as present, and with it the records around it and all that they imply. */
 static void put_path(const struct unset *unset, struct bits *bits, uint32_t slot)
 {
 	for (uint32_t at = slot; at; at = unset->slots.items[at].parent)
@@ -95,7 +95,7 @@ struct reading {
 	struct bits *now;
 };
 
-/* After a read the field is there: otherwise the machine has halted. */
+/* Marks a slot as present after a read: otherwise the machine has halted. */
 static void read_slot(
 	const struct reading *reading, const struct ref *ref, const char *source, uint32_t slot)
 {
@@ -121,7 +121,7 @@ static void read_timing(void *ctx, const struct ref *ref, const char *source)
 		read_slot(r, ref, source, r->u->slots.root[v - r->u->m->variables]);
 }
 
-/* What is there after the condition held, and after it did not. */
+/* The slots that are set after the condition held, and after it did not. */
 struct flow {
 	struct bits yes, no;
 };
@@ -134,7 +134,7 @@ struct condition {
 static struct flow flow_node(
 	const struct condition *condition, const struct node *node, struct bits now);
 
-/* Both ends of a value are one: nothing is decided by it. */
+/* Follows a value: true or false, the same slots are set. */
 static struct bits flow_value(
 	const struct condition *condition, const struct node *node, struct bits now)
 {
@@ -167,7 +167,7 @@ static struct flow flow_or(
 	return out;
 }
 
-/* A chain stops at the first comparison that fails. */
+/* Follows a chain, which stops at the first comparison that fails. */
 static struct flow flow_compare(
 	const struct condition *condition, const struct node *node, struct bits now)
 {
@@ -208,7 +208,7 @@ static struct flow flow_node(
 	return out;
 }
 
-/* Whether a slot of a captured variable is there after the capture. */
+/* Reports whether a slot of a captured variable is set after the capture. */
 static bool captured(const struct unset *unset, const struct ref *copied, uint32_t slot,
 	const struct bits *before)
 {
@@ -250,7 +250,7 @@ static void apply_capture(struct unset *unset, const struct state *state, struct
 typedef void edge_visitor(
 	void *ctx, const struct state *state, size_t edge, const struct bits *out);
 
-/* Runs state `state` on what is there at its entry, and hands out what is there on each edge. */
+/* Runs `state` on the slots set at its entry, and gives `each` those set on each edge. */
 static void run_state(struct unset *unset, const struct state *state, edge_visitor *each, void *ctx)
 {
 	struct bits now = unset->in[state->index];
@@ -323,8 +323,8 @@ static void solve(struct unset *unset)
 	}
 }
 
-/* Looking for the path backwards: which predecessor leaves `slot` unset on its edge, and which slot
- * was unset on entry there. */
+/* A step of the backward search for the path: the predecessor that leaves `slot` unset on its edge,
+ * and the slot that was unset on entry there. */
 struct step {
 	uint32_t state, slot, next; /* next: the step after this one on the path */
 	uint32_t edge;              /* taken from here to the next */
@@ -348,8 +348,8 @@ static void look(void *ctx, const struct state *state, size_t edge, const struct
 		q->unset = !has_slot(q->u, out, q->slot);
 }
 
-/* The slot that must be unset on entry for `slot` to be unset behind the edge; 0: none, the state
- * itself leaves it out. */
+/* Returns the slot that must be unset on entry for `slot` to be unset after the edge; 0: none, the
+ * state itself leaves it out. */
 static uint32_t cause(
 	const struct unset *unset, const struct state *state, uint32_t edge, uint32_t slot)
 {
@@ -421,7 +421,7 @@ static uint32_t edge_between(const struct unset *unset, uint32_t from, uint32_t 
 	return edge;
 }
 
-/* The shortest way from the initial state to `to`, without `to` itself. */
+/* Shows the shortest way from the initial state to `to`, without `to` itself. */
 static void show_lead(struct unset *unset, struct buf *out, uint32_t to)
 {
 	uint32_t path[PATH_SHOWN], count = 0, left = 0;
@@ -451,7 +451,7 @@ static void show_steps(const struct search *search, struct buf *out, uint32_t at
 	buf_adds(out, search->u->m->states[search->steps[at].state].name);
 }
 
-/* A path on which `slot` is unset when `state` is entered. */
+/* Shows a path on which `slot` is unset when `state` is entered. */
 static void show_path(
 	struct unset *unset, const struct state *state, uint32_t slot, struct buf *out)
 {

@@ -31,7 +31,7 @@ static void mark_record(struct uses *uses, struct type t)
 {
 	if (t.kind != TYPE_RECORD)
 		return;
-	/* Every record stands in one array, in the order of the map. */
+	/* All records lie in one array, in the order of the map. */
 	size_t index = (size_t)(t.record - uses->m->records[0]);
 	if (uses->schema[index])
 		return;
@@ -54,7 +54,7 @@ static void visit_state(struct uses *uses, const struct state *state)
 			uses, (struct type){.kind = TYPE_RECORD, .record = state->output_schema});
 }
 
-/* Where the state's capture names the variable. */
+/* Returns the node at which the state's capture names the variable. */
 static const struct doc_node *capture_node(
 	const struct state *state, const struct variable *variable)
 {
@@ -106,7 +106,8 @@ void analyse_uses(const struct machine *machine, struct findings *findings)
 	u.schema = arena_array(&u.arena, machine->record_count, sizeof(bool));
 	for (size_t i = 0; i < machine->variable_count; i++)
 		mark_record(&u, machine->variables[i].type);
-	/* What only an unused schema nests goes when that goes: one mistake, one warning. */
+	/* A schema that only an unused schema nests needs no warning of its own: one mistake, one
+	 * warning. */
 	for (size_t i = 0; i < machine->record_count; i++)
 		for (size_t f = 0; f < machine->records[i]->field_count; f++)
 			mark_record(&u, machine->records[i]->fields[f].type);
