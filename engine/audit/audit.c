@@ -61,7 +61,7 @@ void audit_done(struct audit *audit)
 	own_close(&audit->dir_fd);
 }
 
-/* The chain value a new file goes on from: the newest rotated file's, else zeros. */
+/* Finds the chain value that a new file continues: that of the newest rotated file, else zeros. */
 static int last_chain(const struct audit *audit, char chain[SHA256_HEX + 1], struct err *e)
 {
 	struct audit_files f;
@@ -80,7 +80,7 @@ static int last_chain(const struct audit *audit, char chain[SHA256_HEX + 1], str
 	return rc;
 }
 
-/* Renames a file that began on an earlier day. A clock that went back rotates nothing. */
+/* Renames a file that began on an earlier day. If the clock went back, nothing is rotated. */
 static int rotate(const struct audit *audit, int *fd, const char *now, struct err *e)
 {
 	char prev[SHA256_HEX + 1], began[AUDIT_DAY_BYTES], today[AUDIT_DAY_BYTES];
@@ -115,7 +115,7 @@ static int encode(
 	return 0;
 }
 
-/* The first line of a file, which ties it to the one before. */
+/* Writes the first line of a file, which ties it to the file before. */
 static int begin(const struct audit *audit, const char *now, char chain[SHA256_HEX + 1],
 	struct buf *out, struct err *e)
 {
@@ -147,7 +147,7 @@ static int append_locked(const struct audit *audit, json_t *lines, struct err *e
 	bool fresh = !end;
 	if ((fresh && begin(audit, now, chain, &text, e)) || encode(lines, now, chain, &text, e))
 		return -1;
-	/* What is behind the last whole line was never acknowledged. */
+	/* Bytes after the last whole line were never acknowledged: cut them off. */
 	if (ftruncate(fd, end) || write_lines(fd, end, &text, audit->name, e)) {
 		err_errno(e, "cannot write %s", audit->name);
 		if (ftruncate(fd, end))

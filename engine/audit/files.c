@@ -53,7 +53,7 @@ int audit_lock_shared(const struct audit *audit, int *lock, struct err *e)
 	return 0;
 }
 
-/* "audit" of "audit.jsonl". */
+/* Returns the length of "audit" in "audit.jsonl". */
 static int stem_len(const struct audit *audit)
 {
 	size_t len = strlen(audit->name);
@@ -72,7 +72,8 @@ int audit_file_name(const struct audit *audit, const char *day, char out[AUDIT_R
 	return 0;
 }
 
-/* STEM-YYYYMMDD.jsonl, or STEM-YYYYMMDD-N.jsonl when a day has more than one. */
+/* Reports whether this is STEM-YYYYMMDD.jsonl, or STEM-YYYYMMDD-N.jsonl for a further file of a
+ * day. */
 static bool is_rotated(const struct audit *audit, const char *name)
 {
 	int stem = stem_len(audit);
@@ -85,7 +86,7 @@ static bool is_rotated(const struct audit *audit, const char *name)
 	return !strcmp(rest, ".jsonl");
 }
 
-/* Without its ending, so that the second file of a day comes after the first. */
+/* Compares names without their ending, so that the second file of a day comes after the first. */
 static int by_name(const void *a, const void *b)
 {
 	size_t la = strlen(a) - 6, lb = strlen(b) - 6;
@@ -128,7 +129,7 @@ void audit_day(const char *instant, char day[AUDIT_DAY_BYTES])
 	snprintf(day, AUDIT_DAY_BYTES, "%.4s%.2s%.2s", instant, instant + 5, instant + 8);
 }
 
-/* The end of the last whole line at or before `end`. */
+/* Returns the end of the last whole line at or before `end`. */
 static int64_t whole_lines(int fd, int64_t end)
 {
 	char chunk[4096];

@@ -25,7 +25,7 @@ static int read_lines(struct audit_reader *r, struct journal_reader *j, struct e
 	return got;
 }
 
-/* `chain`: behind the file before; empty: this is the oldest there is. */
+/* Reads one file. `chain`: the chain value after the file before; empty: this is the oldest one. */
 static int read_file(int fd, const char *name, char chain[SHA256_HEX + 1],
 	struct audit_reader *reader, struct err *e)
 {
@@ -71,7 +71,7 @@ int audit_read(const struct audit *audit, struct audit_reader *reader, struct er
 {
 	char chain[SHA256_HEX + 1] = "";
 	struct audit_files f;
-	/* Held only until it is known what there is: a slow reader must not hold up a command. */
+	/* Hold the lock only while the files are listed: a slow reader must not delay a command. */
 	AUTO_FD int lock = -1;
 	if (audit_lock_shared(audit, &lock, e) || audit_files_list(audit, &f, e))
 		return -1;

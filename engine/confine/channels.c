@@ -1,4 +1,4 @@
-/* An agent's first line: whom it may reach, and what it confines itself by. */
+/* Builds an agent's first line: the endpoints it may reach, and the policy for confining itself. */
 #include "config/url.h"
 #include "confine/confine.h"
 
@@ -14,7 +14,7 @@ static bool has_channel(const json_t *list, const char *name)
 	return false;
 }
 
-/* The providers' channels first, then one for every host the operator added. */
+/* Returns the channels of the providers, then one for every host that the operator has added. */
 static json_t *channels(const struct config_sandbox *sandbox,
 	const struct config_provider *const *providers, size_t count)
 {

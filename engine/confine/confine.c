@@ -50,7 +50,8 @@ static void add_texts(json_t *list, const char *const *items, size_t count)
 		json_array_append_new(list, json_string(items[i]));
 }
 
-/* What is carved out of the operator's directory is carved out of the clone of it, too. */
+/* Adds the clone's counterparts of paths in the operator's directory: what is protected or hidden
+ * in one is so in the other. */
 static void add_cloned(
 	json_t *list, const struct confine *confine, const char *const *items, size_t count)
 {
@@ -60,8 +61,8 @@ static void add_cloned(
 							    items[i] + strlen(confine->origin)));
 }
 
-/* The jail finds no path behind a link that leads into what it grants, so where each of them leads
- * is added by that name, too. */
+/* Adds paths, and the real path of each: the jail finds no path behind a link that leads into what
+ * it grants. */
 static void add_paths(
 	json_t *list, const struct confine *confine, const char *const *items, size_t count)
 {
@@ -76,7 +77,7 @@ static void add_paths(
 		}
 }
 
-/* By their real paths, in `a`, which is begun. */
+/* Returns the state's `writes` as real paths, in `arena`, which it begins. */
 static struct config_list real_writes(struct arena *arena, const struct tool_state *state)
 {
 	arena_init(arena);
@@ -94,8 +95,8 @@ json_t *confine_protected(const struct confine *confine, const struct tool_state
 		if (h->as != RESERVED_SECRET && (path_is_within(h->path, confine->workspace) ||
 							confine_granted(h->path, &grants)))
 			add_texts(list, &h->path, 1);
-		/* Nothing runs agent6 from a clone, and a clone of its repository is to be built
-		 * in. */
+		/* A program is not added for the clone: nobody runs agent6 from there, and a clone
+		 * of agent6's own repository must be buildable. */
 		if (h->as == RESERVED_SETTING || h->as == RESERVED_BUNDLE)
 			add_cloned(list, confine, &h->path, 1);
 	}
@@ -122,8 +123,8 @@ bool confine_writes(const struct state *state)
 		       : state->kind == KIND_AGENT && state->agent.mode == MODE_RUN;
 }
 
-/* A jail lets through what is granted inside of what is protected. agent6's own directories may
- * hold anything else: of them it is the programs that are protected. */
+/* Refuses a grant inside a protected path, because a jail lets grants through there. Of agent6's
+ * own directories only the programs are protected: the rest may hold anything. */
 static int check_picked(const struct confine *confine, const struct state *state, struct err *e)
 {
 	char real[PATH_MAX];
@@ -147,7 +148,8 @@ static int check_picked(const struct confine *confine, const struct state *state
 	return 0;
 }
 
-/* Returns where commands may write around `path`, a grant or the workspace; NULL: nowhere. */
+/* Returns the place around `path` where commands may write, a grant or the workspace; NULL:
+ * none. */
 static const char *writable_around(const struct confine *confine, const struct state *state,
 	const struct config_list *grants, const char *path)
 {
@@ -161,8 +163,8 @@ static const char *writable_around(const struct confine *confine, const struct s
 	return NULL;
 }
 
-/* Adds what `hardened` cannot keep in a workspace that commands may write, and is left open there,
- * but in no grant. */
+/* Adds the paths that `hardened` cannot protect in a workspace that commands may write, and accepts
+ * there, but that no grant may contain. */
 static void add_left_open(json_t *list, const struct confine *confine, const struct state *state)
 {
 	if (!confine_writes(state))
@@ -205,7 +207,7 @@ int confine_check_reserved(const struct confine *confine, const struct state *st
 	return 0;
 }
 
-/* A state may only go lower. */
+/* Returns a limit: a state may only lower the operator's. */
 static json_int_t lower(struct opt_int asked, int64_t ceiling)
 {
 	return asked.present && asked.value < ceiling ? asked.value : ceiling;
@@ -261,7 +263,7 @@ json_t *confine_command_policy(const struct confine *confine)
 	json_t *policy = confine_policy(confine, &any);
 	json_object_set_new(policy, "network", json_string(host ? "host" : "none"));
 	json_object_set_new(
-		policy, "write", json_array()); /* the data directory is for tool states */
+		policy, "write", json_array()); /* the data directory is for tool states only */
 	json_object_del(policy, "repositories");
 	json_object_del(policy, "timeout_secs");
 	return policy;

@@ -1,6 +1,6 @@
 /*
- * Confinement of a machine on this host (docs/confinement.md): the only place where a jail policy
- * is built, and the checks that refuse a machine at start rather than weaken it.
+ * Confinement of a machine on this host (docs/confinement.md): the only place that builds a jail
+ * policy, and the checks that refuse a machine at its start rather than weaken its confinement.
  */
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
@@ -9,12 +9,12 @@
 #include "config/network.h"
 #include "machine/machine.h"
 
-/* A path that no command may write, or see. */
+/* A path that no command may write, or that none may see. */
 enum reserved_as {
 	RESERVED_PROGRAM, /* agent6 itself */
-	RESERVED_SETTING, /* whatever else every confinement rests on */
-	RESERVED_BUNDLE,  /* as its author has it */
-	RESERVED_SECRET   /* to be hidden */
+	RESERVED_SETTING, /* everything else that all confinement rests on */
+	RESERVED_BUNDLE,  /* the bundle, where its author keeps it */
+	RESERVED_SECRET   /* hidden */
 };
 struct reserved_path {
 	const char *path; /* absolute and real */
@@ -28,66 +28,70 @@ struct confine {
 	const char *profile; /* "strict" or "hardened": resolved, never "auto" */
 	const char *workspace;
 	const char *bundle, *data_dir; /* NULL: there is none */
-	struct config_list elsewhere;  /* what of the workspace's repository lies outside of it */
-	const char *aside; /* where repositories go that commands make; NULL: they stay */
-	const struct reserved_path *reserved; /* beyond .git, sandbox.protect and sandbox.hide */
+	/* The parts of the workspace's repository that lie outside it. */
+	struct config_list elsewhere;
+	const char *aside; /* where repositories made by commands are moved; NULL: they stay */
+	/* In addition to .git, sandbox.protect and sandbox.hide. */
+	const struct reserved_path *reserved;
 	bool allow_root_jail;
-	/* A machine that writes code works in a clone (run/workspace.h); all NULL: it does not. */
-	const char *origin, *clone; /* the repository's work tree, and where the clone has it */
-	const char *objects;        /* what the clone borrows */
+	/* For a machine that writes code and so works in a clone (run/workspace.h); all NULL for
+	 * others. */
+	const char *origin, *clone; /* the repository's work tree, and that of the clone */
+	const char *objects;        /* the object directory that the clone borrows from */
 };
 
-/* What the network matrix (config/network.h) gives a tool state here; `state` may be NULL: one that
- * asks for nothing, which is what an agent and its commands are. */
+/* Returns what the network matrix (config/network.h) gives a tool state here. `state` NULL: a state
+ * that asks for nothing, as agents and their commands do. */
 const struct network_row *confine_network_row(
 	const struct confine *confine, const struct state *state);
 
-/* One line per reason why this machine cannot start here: state, setting, reason, fix. Returns how
- * many there are. Looks at the file system (grants are compared by their real paths). */
+/* Appends one line per reason why this machine cannot start here: state, setting, reason, fix.
+ * Returns their number. Looks at the file system, since grants are compared by their real paths. */
 size_t confine_refusals(
 	const struct machine *machine, const struct confine *confine, struct buf *out);
 
-/* Refuses root, unless the operator has allowed it. */
+/* Refuses to run as root, unless the operator has allowed it. */
 int confine_check_root(bool allowed, struct err *e) MUST_CHECK;
-/* `path` is granted by `setting`. Refuses one that is not there, and, of what agent6 keeps in
- * `state`, that a command may read or change it. */
+/* Refuses a grant of `path` by `setting` if the path does not exist, or if a command could then
+ * read or change agent6's own files in `state`. */
 int confine_check_grant(const char *setting, const char *path, bool write, const char *state,
 	struct err *e) MUST_CHECK;
-/* Refuses a state that picks a part of what is protected; and, as Landlock cannot take a part out
- * of what it has granted, one whose commands could write on hardened what every confinement rests
- * on, or sandbox.protect. */
+/* Refuses a state that names a part of a protected path. On hardened it also refuses a state whose
+ * commands could write files that every confinement rests on, or sandbox.protect: Landlock cannot
+ * take a part out of a grant. */
 int confine_check_reserved(
 	const struct confine *confine, const struct state *state, struct err *e) MUST_CHECK;
-/* Refuses a tool state whose commands could make what sandbox.protect names, in the workspace or in
- * one of its `writes`, or whose jail would find a link where sandbox.protect or sandbox.hide names
- * a path of the workspace. In a clone it is the commit that is refused. */
+/* Refuses a tool state whose commands could make a path named in sandbox.protect, in the workspace
+ * or in one of its `writes`; or whose jail would find a link where sandbox.protect or sandbox.hide
+ * names a path of the workspace. In a clone the commit is refused instead. */
 int confine_check_found(
 	const struct confine *confine, const struct state *state, struct err *e) MUST_CHECK;
 
-/* Reports whether `state` runs commands: a tool state, or an agent that may. */
+/* Reports whether `state` runs commands: a tool state, or an agent that may run them. */
 bool confine_runs_commands(const struct state *state, const struct config *config);
-/* Reports whether what `state` runs or edits may change the workspace. */
+/* Reports whether the commands or edits of `state` may change the workspace. */
 bool confine_writes(const struct state *state);
-/* The jail policy of a tool state, complete but for argv and env. New reference. */
+/* Returns the jail policy of a tool state, complete but for argv and env. New reference. */
 json_t *confine_policy(const struct confine *confine, const struct state *state);
-/* The policy of every command that an agent runs, complete but for argv, env and timeout_secs: the
- * workspace writable, offline unless sandbox.tool_network is allow. New reference. */
+/* Returns the policy of every command that an agent runs, complete but for argv, env and
+ * timeout_secs: the workspace is writable, and there is no network unless sandbox.tool_network is
+ * allow. New reference. */
 json_t *confine_command_policy(const struct confine *confine);
-/* What a command is given of this process's own environment: LANG, LC_ALL, TERM, TZ, those that are
- * set. New reference. */
+/* Returns the variables of this process's environment that every command gets: LANG, LC_ALL, TERM
+ * and TZ, as far as they are set. New reference. */
 json_t *confine_environment(void);
-/* The real paths of those of `paths` that are there; in `a`. */
+/* Returns the real paths of those of `paths` that exist, in `arena`. */
 struct config_list confine_real(struct arena *arena, const struct config_list *paths);
-/* Whether `path` is there and lies in one of `grants`, which are real paths: a link inside a grant
- * that leads out of it is not granted. */
+/* Reports whether `path` exists and lies in one of `grants`, which are real paths. A link inside a
+ * grant that leads out of it is not granted. */
 bool confine_granted(const char *path, const struct config_list *grants);
-/* What nothing may write in the workspace or what `state` may write (NULL: nothing more): .git,
- * what is reserved, sandbox.protect. */
+/* Returns the paths that nothing may write in the workspace and in the `writes` of `state` (NULL:
+ * the workspace only): .git, reserved paths, sandbox.protect. */
 json_t *confine_protected(const struct confine *confine, const struct tool_state *state);
-/* What nothing may see: the reserved secrets and sandbox.hide. */
+/* Returns the paths that nothing may see: the reserved secrets and sandbox.hide. */
 json_t *confine_hidden(const struct confine *confine);
-/* The agent's first line (agent6-agent): everything it needs to confine itself, no secret.
- * `providers`: whom it asks; a NULL and one that was named before are passed over. */
+/* Returns the agent's first line (agent6-agent): everything it needs to confine itself, no secret.
+ * `providers`: those that it asks; NULLs and repetitions are skipped. */
 json_t *confine_agent(const struct confine *confine, const struct config_provider *const *providers,
 	size_t count, const char *state_dir);
 #endif

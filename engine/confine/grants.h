@@ -1,8 +1,8 @@
 /*
- * Secrets that the operator grants to tool states (sandbox.secrets): exported to one command under
- * the variable they come from, and taken out of whatever it prints.
+ * Secrets that the operator grants to tool states (sandbox.secrets). A command gets each under the
+ * variable it comes from, and it is removed from the command's output.
  *
- * Values are read from the supervisor's environment when they are needed and live in no plan,
+ * Values are read from the supervisor's environment when they are needed, and are in no plan,
  * journal or file.
  */
 #ifndef CONFINE_GRANTS_H
@@ -12,17 +12,17 @@
 #include "launch/output.h"
 #include "machine/machine.h"
 
-/* Shorter ones would be found in innocent output, and could be guessed from what redaction hides.
- */
+/* A shorter secret would be found in innocent output, and could be guessed from what is
+ * redacted. */
 enum { GRANT_BYTES_MIN = SECRETS_BYTES_MIN };
 
-/* Whether `machine` may have the secret, and there is one. The message names the setting. */
+/* Checks that `machine` may have the secret and that it is set. The message names the setting. */
 int grants_check(
 	const struct config *config, const char *machine, const char *secret, struct err *e);
-/* The order for the launcher of a tool state whose command and environment are `policy`'s, its
- * secrets in env: heap text, to be wiped. NULL: a secret is gone. */
+/* Returns the order for a tool state's launcher: the command and environment of `policy`, with the
+ * secrets in env. Heap text; the caller wipes it. NULL: a secret is missing. */
 char *grants_order(const struct config *config, const struct tool_state *state,
 	const json_t *policy, struct err *e);
-/* Takes the state's secrets out of a closed output. */
+/* Removes the state's secrets from a closed output. */
 void grants_redact(const struct config *config, const struct state *state, struct output *output);
 #endif

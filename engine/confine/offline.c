@@ -86,7 +86,8 @@ int offline_attempt(const char *abstract_name)
 
 /* --- outside ---------------------------------------------------------------------------------- */
 
-/* Its words count, not its status: a sanitizer has one of its own when it is kept from tracing. */
+/* Judges by the command's words, not by its status: a sanitizer that may not trace has a status of
+ * its own. */
 int offline_judge(const struct offline *offline, const json_t *fact, struct err *e)
 {
 	const char *through = json_string_value(json_object_get(fact, "stdout"));

@@ -1,13 +1,14 @@
 /*
- * The proof that a hardened profile keeps an offline command offline. No namespace stands behind it
- * there: a filter of system calls alone, which this program, started in such a jail, tries to pass.
+ * The proof that a hardened profile keeps an offline command offline. There it rests on a filter of
+ * system calls alone, without a network namespace: this program, started in such a jail, tries to
+ * get past it.
  */
 #ifndef CONFINE_OFFLINE_H
 #define CONFINE_OFFLINE_H
 #include "base/err.h"
 #include <jansson.h>
 
-/* A listener on an abstract socket of this host: what one attempt aims at. */
+/* A listener on an abstract socket of this host: the target of one attempt. */
 struct offline {
 	char name[48];
 	int listen_fd; /* owned */
@@ -15,12 +16,12 @@ struct offline {
 
 int offline_open(struct offline *offline, struct err *e) MUST_CHECK;
 void offline_close(struct offline *offline);
-/* The command that makes the attempts: a list for a policy's argv, and the directory that its jail
- * must be able to read, as its "bundle". New references, owned by the caller. */
+/* Builds the command that makes the attempts: a list for a policy's argv, and the directory that
+ * its jail must be able to read, as its "bundle". New references, owned by the caller. */
 int offline_command(const struct offline *offline, json_t **argv, char **directory, struct err *e);
-/* The attempts, made where it is called: prints what got through, "nothing" where nothing did, and
- * returns the exit status, 0 for nothing. */
+/* Makes the attempts in this process. Prints those that succeeded, or "nothing"; returns the exit
+ * status, 0 for nothing. */
 int offline_attempt(const char *abstract_name);
-/* What `fact`, the command's end, proves: -1 with the reason when anything got through. */
+/* Judges `fact`, the command's end. Returns -1 with the reason if an attempt succeeded. */
 int offline_judge(const struct offline *offline, const json_t *fact, struct err *e);
 #endif

@@ -1,4 +1,4 @@
-/* What a jail could not hold for the operator: a path that a command could make, or turn. */
+/* Refuses a path that no jail could protect, because a command could make it or redirect it. */
 #include "confine/confine.h"
 
 #include "base/path.h"
@@ -9,12 +9,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether a command could make `path`, which is not there: its way, links followed, ends where
- * commands may write. */
+/* Reports whether a command could make `path`, which does not exist: with links followed, its first
+ * missing part lies where commands may write. */
 static bool can_be_made(const char *path, const char *workspace, const struct config_list *grants)
 {
 	char missing[PATH_MAX] = "";
-	if (realpath(path, missing) || !*missing) /* glibc: the first that is not found */
+	if (realpath(path, missing) || !*missing) /* glibc: the first part not found */
 		return false;
 	*strrchr(missing, '/') = '\0';
 	return (workspace && path_is_within(missing, workspace)) ||
@@ -44,7 +44,7 @@ static int check_protected(const struct confine *confine, const struct state *st
 	return 0;
 }
 
-/* The jail takes no link for a name of what lies in the workspace. */
+/* Refuses links: the jail does not accept a link as the name of something in the workspace. */
 static int check_links(const char *setting, const struct config_list *paths,
 	const struct confine *confine, struct err *e)
 {

@@ -58,7 +58,8 @@ static void check_paths(struct refusals *refusals, const struct state *state)
 	}
 }
 
-/* What an interpreter is given it may read there. */
+/* Refuses a bundle's script on a file system mounted noexec. An interpreter that reads it is no
+ * problem. */
 static void check_program(
 	struct refusals *refusals, const struct state *state, const struct confine *confine)
 {
@@ -99,7 +100,7 @@ static void check_tool(
 	check_program(refusals, state, confine);
 }
 
-/* The model that a state may ask and that has no price: its own, or the reviewer's. Sets *provider
+/* Returns a model without a price that a state may ask: its own, or the reviewer's. Sets *provider
  * to its provider. NULL: all have one. */
 static const char *unpriced(
 	const struct config *config, const struct config_provider **provider, const char *model)
@@ -114,7 +115,7 @@ static const char *unpriced(
 	return reviewer_model;
 }
 
-/* Whose limit in USD it is, and what to do about it where it is set. */
+/* A limit in USD: its name, and the advice for whoever has set it. */
 struct usd_limit {
 	const char *name, *way_out;
 };
@@ -194,7 +195,7 @@ int confine_check_grant(
 	if (!realpath(path, grant))
 		return err_set(e, "%s: %s: %s; no command runs without it", setting, path,
 			strerror(errno));
-	if (!realpath(state, own)) /* a first run makes it */
+	if (!realpath(state, own)) /* the first run makes it */
 		snprintf(own, sizeof(own), "%s", state);
 	if (path_is_within(own, grant))
 		return err_set(e,
@@ -236,7 +237,7 @@ static void check_grants(struct refusals *refusals, const struct confine *confin
 			const char *setting = l ? "sandbox.write" : "sandbox.read";
 			struct err why = ERR_NONE;
 			if ((l || !commands) && access(lists[l]->items[i], F_OK))
-				continue; /* only what every command gets has to be there */
+				continue; /* only what every command gets must exist */
 			for (size_t o = 0; o < ARRAY_LEN(own); o++)
 				if (own[o] && confine_check_grant(
 						      setting, lists[l]->items[i], l, own[o], &why))
@@ -256,7 +257,7 @@ static bool is_system(const char *path)
 	return false;
 }
 
-/* Landlock cannot take a part out of what it has granted. */
+/* Refuses a hidden path inside a grant on hardened: Landlock cannot take a part out of a grant. */
 static void check_hidden(struct refusals *refusals, const struct confine *confine)
 {
 	char why[PATH_MAX + 256];
@@ -281,7 +282,8 @@ static void check_hidden(struct refusals *refusals, const struct confine *confin
 	}
 }
 
-/* With what the state and agent6 itself add to the operator's lists. */
+/* Checks the lengths of the policy's lists, with what the state and agent6 itself add to the
+ * operator's. */
 static void check_sizes(
 	struct refusals *refusals, const struct state *state, const struct confine *confine)
 {

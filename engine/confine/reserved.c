@@ -15,7 +15,7 @@ enum { LINKS_MAX = 40 };
 static bool is_steered(
 	const struct reserved *reserved, const char *path, int links, char at[PATH_MAX]);
 
-/* What is protected may have to be hidden as well. */
+/* A path may be protected and hidden; these are two entries. */
 void reserved_add(struct reserved *reserved, enum reserved_as as, const char *path)
 {
 	char real[PATH_MAX];
@@ -33,8 +33,8 @@ void reserved_add(struct reserved *reserved, enum reserved_as as, const char *pa
 
 /* --- the way to a path ------------------------------------------------------------------------ */
 
-/* Whether something around `dir` is reserved that lies in `grant`: nothing else is carved out of
- * it. */
+/* Reports whether a reserved path around `dir` lies in `grant`: then the jail protects it, and with
+ * it `dir`. */
 static bool carved_out(const struct reserved *reserved, const char *dir, const char *grant)
 {
 	for (const struct reserved_path *p = reserved->paths; p; p = p->next)
@@ -48,7 +48,7 @@ static bool carved_out(const struct reserved *reserved, const char *dir, const c
 	return false;
 }
 
-/* Whether a command may make and replace what lies in `dir`, a real path. */
+/* Reports whether a command may make and replace files in `dir`, a real path. */
 static bool in_reach(const struct reserved *reserved, const char *dir)
 {
 	for (size_t l = 0; l < ARRAY_LEN(reserved->grants); l++)
@@ -59,8 +59,8 @@ static bool in_reach(const struct reserved *reserved, const char *dir)
 	return false;
 }
 
-/* Whether a command decides where the link `at` leads to, which lies in `dir`. Its own way is
- * written to `at`. */
+/* Reports whether a command can redirect the link `at` in `dir`: the link itself, or a part of its
+ * target's path, which is then written to `at`. */
 static bool is_turned(
 	const struct reserved *reserved, const char *dir, int links, char at[PATH_MAX])
 {
@@ -74,7 +74,7 @@ static bool is_turned(
 	return is_steered(reserved, next, links + 1, at);
 }
 
-/* Goes from `dir`, a real path, to what is called `name` in it. */
+/* Moves `dir`, a real path, to its entry `name`. */
 static bool enter(char dir[PATH_MAX], const char *name)
 {
 	size_t len = strlen(dir), room = PATH_MAX - len;
@@ -82,13 +82,13 @@ static bool enter(char dir[PATH_MAX], const char *name)
 	       snprintf(dir + len, room, "%s%s", len > 1 ? "/" : "", name) < (int)room;
 }
 
-/* Whether a command decides what is found at `path`, which is followed as the kernel does: `at` is
- * the link that it may turn, the way out of a directory in whose place it may put one, or what is
- * yet to come. */
+/* Reports whether a command can decide what is found at `path`, which is followed as the kernel
+ * does. `at` is then the link that the command may redirect, the ".." of a directory that it may
+ * replace, or the missing part that it may make. */
 static bool is_steered(
 	const struct reserved *reserved, const char *path, int links, char at[PATH_MAX])
 {
-	char dir[PATH_MAX]; /* where the way has come to: its real path */
+	char dir[PATH_MAX]; /* the real path of the part that has been followed */
 	size_t end = 0;
 	bool known = realpath(*path == '/' ? "/" : ".", dir);
 	while (known && links < LINKS_MAX && path[end += strspn(path + end, "/")]) {
@@ -136,8 +136,9 @@ static int check_way(
 
 /* --- what is reserved ------------------------------------------------------------------------- */
 
-/* The directory, which stays what it is when a file in it is replaced on the host, but not all of
- * the workspace; and each, which a state may pick alone. */
+/* Reserves the programs. The directory stays the same when a file in it is replaced on the host,
+ * but it must not be the whole workspace. Each program is added too, since a state may name it
+ * alone. */
 static void reserve_programs(struct reserved *reserved)
 {
 	static const char *const programs[] = {
@@ -155,14 +156,14 @@ static void reserve_programs(struct reserved *reserved)
 	}
 }
 
-/* Other words of a command line may hold a "/", too. */
+/* Reports whether a word is a path; other words of a command line may contain a "/" as well. */
 static bool is_path(const char *word)
 {
 	return *word == '/' || !strncmp(word, "./", 2) || !strncmp(word, "../", 3);
 }
 
-/* What the operator has run on the host may be a script that an argument names, or write to a file
- * of which a command could make a link. */
+/* Reserves the files of a command that the operator runs on the host. An argument may name a
+ * script, or a file to write, which a command could turn into a link. */
 static int reserve_command(
 	struct reserved *reserved, const char *what, const struct config_list *argv, struct err *e)
 {
@@ -192,7 +193,7 @@ static int reserve_file(
 	return 0;
 }
 
-/* Each of the files, too: it may be a link to where others keep theirs. */
+/* Reserves each file as well: it may be a link to a directory where others keep theirs. */
 static int reserve_files_in(struct reserved *reserved, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
@@ -227,7 +228,8 @@ static int reserve_configuration(
 	return reserve_file(reserved, "--config", paths->file, e);
 }
 
-/* Its files are the host's own, and rotated beside it: there is nothing to carve out of a grant. */
+/* Checks the way to the audit trail. Its files belong to the host and are rotated beside it, so a
+ * grant cannot exclude them: none may contain the directory. */
 static int check_audit(const struct reserved *reserved, struct err *e)
 {
 	const char *path = reserved->config->audit.path;

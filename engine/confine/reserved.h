@@ -1,6 +1,7 @@
 /*
- * What no jail may write or see wherever it lies, because every later confinement rests on it: the
- * operator's configuration, the keys beside it, this program and those it starts on the host.
+ * The paths that no jail may write or see wherever they lie, because every later confinement rests
+ * on them: the operator's configuration, the keys beside it, this program and those that it starts
+ * on the host.
  */
 #ifndef CONFINE_RESERVED_H
 #define CONFINE_RESERVED_H
@@ -10,7 +11,8 @@
 
 struct reserved {
 	/* The caller's, borrowed. Commands may write in the workspace, which is the working
-	 * directory, unless all of them only read it, in what `config` grants, and in `writes`. */
+	 * directory, unless all of them only read it (`only_read`); in the grants of `config`; and
+	 * in `writes`. */
 	struct arena *arena;
 	const struct config *config;
 	const char *workspace;
@@ -21,11 +23,11 @@ struct reserved {
 	struct config_list grants[3], protect; /* all by their real paths */
 };
 
-/* `paths`: where `config` comes from; NULL: from nobody's files. An error where a command could
- * turn a link on the way to one of these, or make one that is yet to come: the next run would take
- * what it then finds. */
+/* Fills `paths`, `grants` and `protect`. `paths`: the files of `config`; NULL: it has none. Fails
+ * if a command could redirect a link on the way to one of these files, or make one that does not
+ * exist yet: the next run would then read the command's file. */
 int reserved_init(
 	struct reserved *reserved, const struct config_paths *paths, struct err *e) MUST_CHECK;
-/* Adds what lies at `path`, if something does and was not added before. */
+/* Adds the path, if it exists and was not added before. */
 void reserved_add(struct reserved *reserved, enum reserved_as as, const char *path);
 #endif

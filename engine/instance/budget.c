@@ -4,7 +4,8 @@
 
 #include <stdio.h>
 
-/* Exactly at a limit is not over it: an agent that comes next has nothing left and says so. */
+/* Reports whether a limit is exceeded. Spending exactly the limit is allowed: the next agent then
+ * has nothing left and ends with that outcome. */
 static bool over(int64_t spent, int64_t limit)
 {
 	return limit >= 0 && spent > limit;
@@ -21,7 +22,7 @@ bool budget_exhausted(
 	const struct machine *m = position->machine;
 	const struct totals *t = &position->totals;
 	const int64_t most_microusd = config ? config->budget.max_microusd : -1;
-	/* A terminal takes no transition of its own, and needs no limit held. */
+	/* A terminal makes no transition and spends nothing. */
 	const bool last = position->state->kind == KIND_TERMINAL;
 	if (t->transitions - last >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",

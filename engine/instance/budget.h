@@ -1,16 +1,17 @@
 /*
- * Budgets of a run: the machine's own limits and the operator's, against what the journal says was
- * spent. Pure.
+ * Budgets of a run: compares the machine's and the operator's limits with the spending in the
+ * journal. Pure.
  */
 #ifndef INSTANCE_BUDGET_H
 #define INSTANCE_BUDGET_H
 #include "config/config.h"
 #include "instance/position.h"
 
-/* Says why the next state may not begin: more was spent than a budget allows. False: it may, also
- * where all of a budget is spent. `config` NULL: the machine's own budget alone. */
+/* Reports whether the next state may not begin, because more was spent than a budget allows, and
+ * says why. Returns false also if a budget is used up exactly. `config` NULL: only the machine's
+ * own budget counts. */
 bool budget_exhausted(
 	const struct position *position, const struct config *config, char *reason, size_t bytes);
-/* Micro-USD; -1: no limit. */
+/* Returns micro-USD; -1: no limit. */
 int64_t budget_microusd(struct opt_float usd);
 #endif

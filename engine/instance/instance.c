@@ -40,7 +40,7 @@ static int check_id(const char *id, struct err *e)
 					       id, ID_BYTES_MAX);
 }
 
-/* Moves *at into its entry `name`; with `made`, it is created durably when it is missing. */
+/* Moves *at into its entry `name`. If `made` is given, creates a missing entry durably. */
 static int step_into(int *at, const char *name, bool *made, struct err *e)
 {
 	if (made) {
@@ -51,7 +51,7 @@ static int step_into(int *at, const char *name, bool *made, struct err *e)
 			return err_errno(e, "cannot sync the directory above %s", name);
 	}
 	int next = openat(*at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	/* A directory above may be one that everybody passes through and nobody lists. */
+	/* A directory above may be closed to listing but open to passing through. */
 	if (next < 0 && errno == EACCES)
 		next = openat(*at, name, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (next < 0)
@@ -74,7 +74,7 @@ static int open_path(const char *path, bool *made, struct err *e)
 	return TAKE_FD(at);
 }
 
-/* With the id that was most likely meant, if there is one like it. */
+/* Reports an unknown id, with a similar one if there is any. */
 static int refuse_unknown(const struct statedir *statedir, const char *id, struct err *e)
 {
 	const struct dirent *entry;
@@ -97,8 +97,8 @@ static int refuse_unknown(const struct statedir *statedir, const char *id, struc
 		e, "there is no instance %s here; `agent6 machine list` shows those there are", id);
 }
 
-/* What lies in an instance is its own. In a directory that came from elsewhere, a link would have
- * another one written, emptied or given to the machine's tools. */
+/* Refuses links in an instance. In a directory that came from elsewhere, a link would make the run
+ * write or empty another place, or give it to the machine's tools. */
 static int check_own(int dir, const char *path, struct err *e)
 {
 	static const char *const names[] = {"bundle", "data", "pokes", "states", "workspace"};
@@ -110,7 +110,7 @@ static int check_own(int dir, const char *path, struct err *e)
 	return 0;
 }
 
-/* Whose directory it is decides what its journal says, and so what is run next. */
+/* Checks the owner of a directory, who decides what its journal says, and so what is run next. */
 static int check_owner(const struct stat *st, const char *path, struct err *e)
 {
 	return !st->st_uid || config_is_owner(st->st_uid)
@@ -137,8 +137,9 @@ static int check_keeper(int dir, const char *path, struct err *e)
 	return 0;
 }
 
-/* Who may write above could put another run there, one of the keeper's own files in a clone. What
- * root keeps its state in may be another's: it was mounted for a container. */
+/* Checks the directories above: whoever may write there could put another run in place of this one,
+ * or a file of the user's into a clone. Root may keep its state in somebody else's directory, such
+ * as one mounted for a container. */
 static int check_above(const struct statedir *statedir, struct err *e)
 {
 	AUTO_FREE char *machines = NULL;
@@ -221,7 +222,8 @@ static void take_word(char **rest, char *out, size_t bytes)
 	*rest += len;
 }
 
-/* "PID HOST SPACE\n", advisory: the lock itself is the kernel's. */
+/* Reads "PID HOST SPACE\n" from the lock file. It is only a hint: the kernel holds the lock
+ * itself. */
 static void read_holder(int fd, struct holder *out)
 {
 	char text[HOLDER_BYTES] = "";
@@ -242,7 +244,7 @@ static void host_name(char out[HOST_BYTES])
 	gethostname(out, HOST_BYTES - 1);
 }
 
-/* Containers often have their host's name, and hosts each other's: "BOOT-NAMESPACE". */
+/* Writes "BOOT-NAMESPACE", which tells process numbers apart: containers often share host names. */
 static void pid_space(char out[SPACE_BYTES])
 {
 	enum { BOOT_BYTES = 36 };
@@ -256,7 +258,8 @@ static void pid_space(char out[SPACE_BYTES])
 			(unsigned long long)ns.st_ino);
 }
 
-/* Of processes that have other numbers than ours nothing is known here. */
+/* Reports whether the holder's process has ended. Nothing is known of processes numbered
+ * elsewhere. */
 static bool is_gone(const struct holder *who)
 {
 	char space[SPACE_BYTES];
@@ -272,14 +275,14 @@ static int write_holder(const struct instance *instance, struct err *e)
 	host_name(host);
 	pid_space(space);
 	int n = snprintf(text, sizeof(text), "%d %s %s\n", (int)getpid(), host, space);
-	errno = ENOSPC; /* what a short write is about */
+	errno = ENOSPC; /* the cause of a short write */
 	if (ftruncate(instance->lock_fd, 0) || pwrite(instance->lock_fd, text, (size_t)n, 0) != n)
 		return err_errno(e, "cannot write %s/lock", instance->path);
 	return 0;
 }
 
-/* Of the directory too: who deletes the lock file alone does not let a second runner in. Where the
- * file system locks no directories, the file has to do. */
+/* Locks the file and the directory, so that deleting the lock file does not let a second runner in.
+ * If the file system cannot lock directories, the file's lock must do. */
 static int try_both(const struct instance *instance, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET}; /* all of the file */
@@ -288,8 +291,8 @@ static int try_both(const struct instance *instance, int fd)
 	return flock(instance->dir_fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK ? -1 : 0;
 }
 
-/* A runner that was killed a moment ago may still be on its way out, or a child of its that has not
- * yet noticed; one that lives is refused after a short patience. */
+/* Takes the lock. A runner that was just killed may still be ending, or a child of it, so a held
+ * lock is tried again for a short time. */
 static int set_lock(const struct instance *instance, int fd)
 {
 	for (int ms = 0;; ms += LOCK_STEP_MS) {
@@ -350,7 +353,7 @@ bool instance_is_named(const struct instance *instance)
 	       io_is_same(&found, &ours);
 }
 
-/* *away: it is not there any more, and what went wrong may have come of that. */
+/* Opens and locks. *away: the instance has been removed, which may be the cause of the error. */
 static int try_lock(const struct statedir *statedir, const char *id, struct instance *instance,
 	bool *away, struct err *e)
 {
@@ -365,7 +368,7 @@ static int try_lock(const struct statedir *statedir, const char *id, struct inst
 	if (*away)
 		return err_set(
 			e, "instance %s was removed while it was being opened; start it again", id);
-	/* What was asked of the runner before; from here on it is asked of this one. */
+	/* Drop requests that were meant for an earlier runner. */
 	if (!stop_clear(instance, e) && !write_holder(instance, e))
 		return 0;
 	if (instance->made) /* nobody else can have written here */
@@ -440,7 +443,7 @@ int instance_holder(const struct instance *instance, struct holder *out, struct 
 		return err_errno(e, "cannot examine the lock of instance %s", instance->id);
 	if (lock.l_type != F_UNLCK)
 		read_holder(fd, out);
-	if (is_gone(out)) /* killed, or the next one has not yet written itself */
+	if (is_gone(out)) /* it was killed, or the next holder has not yet written its name */
 		*out = (struct holder){0};
 	return 0;
 }

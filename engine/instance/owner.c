@@ -32,7 +32,8 @@ static int give(int fd)
 	return st.st_uid == 0 ? fchownat(fd, "", user.uid, user.gid, AT_EMPTY_PATH) : 0;
 }
 
-/* The directory and those above it that are root's, when they lie below one of the user's. */
+/* Gives away the directory, and those above it that are root's, if they lie below one of the
+ * user's. */
 static bool give_chain(int dir_fd)
 {
 	struct stat st, above;
@@ -60,8 +61,8 @@ static int give_entries(int dir_fd, int depth)
 	return failed;
 }
 
-/* Jailed commands have written below here, and the user may at this moment: each file is found once
- * and given by its descriptor, a link itself and never what it points to. */
+/* Gives away a tree. Jailed commands have written here, and the user may be writing now, so each
+ * file is opened once and changed by its descriptor, without following links. */
 static int give_tree(int at, const char *name, int depth)
 {
 	struct stat st, above;

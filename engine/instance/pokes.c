@@ -15,7 +15,7 @@
 
 enum { ORDER_DIGITS = 20, RANDOM_DIGITS = 8 };
 
-/* ORDER-RANDOM.json */
+/* Reports whether a name is ORDER-RANDOM.json. */
 static bool is_poke(const char *name)
 {
 	if (strspn(name, "0123456789") != ORDER_DIGITS || name[ORDER_DIGITS] != '-')
@@ -65,7 +65,7 @@ int pokes_count(const struct instance *instance)
 	return scan(instance, &q, NULL) ? 0 : q.count;
 }
 
-/* Whether it will be no better the next time, as it is for want of a descriptor or of memory. */
+/* Reports whether a poke will stay unreadable. A lack of descriptors or memory may pass. */
 static bool is_bad(const struct err *e)
 {
 	static const int own[] = {0, ENOENT, EACCES, ELOOP, ENXIO};
@@ -75,7 +75,7 @@ static bool is_bad(const struct err *e)
 	return bad;
 }
 
-/* NULL with e empty: it is none. New reference. */
+/* Reads a poke, a new reference. NULL with e empty: it is not a poke. */
 static json_t *read_poke(const struct instance *instance, const char *name, struct err *e)
 {
 	struct err why = ERR_NONE;
@@ -125,7 +125,7 @@ int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES],
 
 int pokes_remove(const struct instance *instance, const char *name, struct err *e)
 {
-	if (!is_poke(name)) /* as a journal that came from elsewhere may say */
+	if (!is_poke(name)) /* a journal from elsewhere may hold any name */
 		return 0;
 	AUTO_FD int dir =
 		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -177,7 +177,8 @@ static int write_poke(const struct instance *instance, const struct queue *queue
 		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	if (dir < 0)
 		return err_errno(e, "cannot open %s/pokes", instance->path);
-	/* One name, as one at a time writes here: what a killed one left goes with the next. */
+	/* A single temporary name suffices, since one writer at a time holds the lock: the next one
+	 * replaces what a killed one left. */
 	return io_replace_through(dir, ".poke.tmp", name, &text, 0600, e)
 		       ? err_wrap(e, "%s/pokes", instance->path)
 		       : 0;

@@ -128,7 +128,7 @@ static int apply_begin(struct position *position, const json_t *event, struct er
 	return 0;
 }
 
-/* The line must be about the state and attempt that are active. */
+/* Checks that the line is about the active state and attempt. */
 static int same_place(
 	const struct position *position, const json_t *event, bool attempted, struct err *e)
 {
@@ -171,7 +171,7 @@ static int apply_woken(struct position *position, const json_t *fact, struct err
 	return 0;
 }
 
-/* Of work only: a branch and a wait do not fail. */
+/* Keeps the last failure of a tool or agent state; a branch and a wait do not fail. */
 static void note_failure(
 	struct position *position, const json_t *fact, const struct reduced *reduced)
 {
@@ -204,7 +204,8 @@ static void enter(struct position *position, const struct state *state)
 	position->step = (struct spend){0};
 }
 
-/* Another machine may have less to spend: then it would have ended before this. */
+/* Checks a foreign machine's budget: it may be smaller, and its run would have ended before this
+ * line. */
 static int may_go_on(const struct position *position, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
@@ -213,8 +214,8 @@ static int may_go_on(const struct position *position, struct err *e)
 		       : 0;
 }
 
-/* What was observed. A branch observes nothing: another machine's clauses have their own numbers.
- */
+/* Returns the fact of a line. A branch of a foreign machine is computed anew: its clauses have
+ * other numbers. */
 static json_t *fact_of(const struct position *position, const json_t *event, struct err *e)
 {
 	if (position->foreign && position->state->kind == KIND_BRANCH)
@@ -316,10 +317,11 @@ static int apply_armed(struct position *position, const json_t *event, struct er
 		return err_set(e, "state %s cannot be armed so", position->state->name);
 	if (wake && clock_parse(wake, strlen(wake), &at))
 		return err_set(e, "wake is not an instant");
-	if (position->armed && at != position->wake_us) /* one that was stopped goes on as it was */
+	/* A stopped run goes on with the same instant. */
+	if (position->armed && at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
 	if (json_object_get(event, "totals") &&
-		check_totals(position, event, e)) /* old lines lack it */
+		check_totals(position, event, e)) /* old lines lack them */
 		return -1;
 	position->wake_us = at;
 	position->armed = true;
@@ -351,7 +353,7 @@ static int apply_note(struct position *position, const json_t *event, struct err
 	return same_place(position, event, false, e);
 }
 
-/* Adds a file to those of earlier lines, or what has become of it since to the one of its path. */
+/* Adds a file to those of earlier lines, or updates the entry with its path. */
 static void add_file(json_t *files, json_t *file)
 {
 	size_t i;
@@ -364,8 +366,8 @@ static void add_file(json_t *files, json_t *file)
 	json_array_append(files, file);
 }
 
-/* A line about a branch tells of all its commits; one about a workspace of the time since the last.
- */
+/* A line about a branch lists all of its commits' files; one about a workspace lists those changed
+ * since the line before. */
 json_t *position_add_autorun(const json_t *known, const json_t *event)
 {
 	enum { FILES_MAX = 1000 };
@@ -396,7 +398,8 @@ static int apply_autorun(struct position *position, const json_t *event, struct 
 	return position->autorun ? 0 : err_set(e, "out of memory");
 }
 
-/* What a terminal says is recomputed like every edge; another machine may say it otherwise. */
+/* Recomputes a terminal's status and reason and compares them. The reason of a foreign machine may
+ * differ. */
 static int check_terminal(const struct position *position, const json_t *event, struct err *e)
 {
 	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
@@ -414,7 +417,8 @@ static int check_terminal(const struct position *position, const json_t *event, 
 	return 0;
 }
 
-/* An end by the machine's own budget must be this machine's as well; the operator's is not here. */
+/* Checks an end by the machine's own budget against this machine. The operator's budget is not
+ * known here. */
 static int check_budget(const struct position *position, const char *reason, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
@@ -451,7 +455,7 @@ static int apply_end(struct position *position, const json_t *event, struct err 
 	return 0;
 }
 
-/* Lines about the active step carry its number: one more than the steps committed. */
+/* Lines about the active step carry its number, which is one more than the steps committed. */
 static const struct {
 	const char *type;
 	int (*apply)(struct position *p, const json_t *event, struct err *e);

@@ -52,7 +52,7 @@ static int failure_check(json_t *data)
 		&code, "signal", &signal);
 }
 
-/* The blackboard of another machine, or one that was tampered with, is not taken over. */
+/* Refuses the blackboard of another machine, or one that was changed by hand. */
 static int blackboard_conforms(const struct machine *machine, const json_t *blackboard)
 {
 	AUTO_BUF problems = BUF_INIT(32 * 1024);

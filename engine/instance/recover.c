@@ -56,7 +56,7 @@ int recover_whole(const struct instance *instance, int fd, uint64_t lines, struc
 enum recover_end recover(struct recovery *recovery, struct err *e)
 {
 	recovery->at = journal_start();
-	bool resumed = from_snapshot(recovery); /* whose place the journal has, then */
+	bool resumed = from_snapshot(recovery); /* the snapshot's place is then in the journal */
 	if (!resumed)
 		position_init(&recovery->position, recovery->machine);
 	recovery->position.foreign = recovery->foreign;
@@ -64,7 +64,8 @@ enum recover_end recover(struct recovery *recovery, struct err *e)
 	journal_reader_init(&reader, recovery->fd, &recovery->at);
 	reader.patience_ms = recovery->patience_ms;
 	enum recover_end end = apply_lines(recovery, &reader, e);
-	/* A torn last line is dropped, counted or not: the snapshot is only an optimisation. */
+	/* Count a torn last line, which is dropped, as the snapshot may have: it is only an
+	 * optimisation. */
 	uint64_t lines = reader.mark.lines + (reader.torn_bytes > 0);
 	if (end == RECOVER_DONE && !resumed &&
 		recover_whole(recovery->instance, recovery->fd, lines, e))

@@ -18,7 +18,7 @@ static void first_line(char *out, const char *text)
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* A carriage return is where a progress bar begins its line again. */
+/* Copies the last line. A carriage return begins one too, as in a progress bar. */
 static void last_line(char *out, const char *text)
 {
 	static const char breaks[] = "\r\n";
@@ -52,7 +52,7 @@ static void not_ok(struct reduced *out, enum outcome outcome, const char *reason
 	first_line(out->reason, reason);
 }
 
-/* One sentence of up to ten problems, which come one a line. */
+/* Joins up to ten problems, which come one per line, into one sentence. */
 static void join_problems(char *out, const char *lines)
 {
 	enum { PROBLEMS_SHOWN = 10 };
@@ -73,7 +73,7 @@ static void join_problems(char *out, const char *lines)
 	first_line(out, text.len ? text.data : "the result does not conform");
 }
 
-/* An ok result that does not conform, or cannot be bound, is not ok. */
+/* Captures an ok result. If it does not conform or cannot be bound, the outcome is not ok. */
 static void bind(const struct state *state, const json_t *result, json_t *blackboard,
 	const char *path, struct reduced *out)
 {
@@ -112,8 +112,8 @@ static json_t *parse_stdout(const json_t *fact, struct err *e)
 		err_set(e, "stdout is blank where JSON is expected");
 		return NULL;
 	}
-	/* How many values it holds was looked at when the fact was made: what was once journaled
-	 * means the same for ever. */
+	/* The number of values was checked when the fact was made. It is not limited here: a fact
+	 * in a journal must mean the same for ever. */
 	struct json_cap cap = {REDUCE_STDOUT_MAX, JSON_DEPTH_MAX, SIZE_MAX};
 	json_t *value = json_read_nested(bytes, json_string_length(text), cap, e);
 	if (!value)
@@ -213,7 +213,7 @@ json_t *reduce_branch(const struct state *state, const json_t *blackboard, struc
 	return NULL;
 }
 
-/* The clause is recomputed: a journal whose clause is not the one that wins has diverged. */
+/* Recomputes the clause: a journal with another clause than the one that wins has diverged. */
 static int reduce_clause(const struct state *state, const json_t *fact, const json_t *blackboard,
 	struct reduced *out, struct err *e)
 {

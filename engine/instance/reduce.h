@@ -1,6 +1,6 @@
 /*
- * Reduce: what a fact means. From a state, the blackboard and an observation to the
- * outcome, the edge and the new blackboard; pure, so that run, resume, replay and test agree.
+ * Reduce: computes the outcome, the edge and the new blackboard from a state, the blackboard and a
+ * fact. Pure, so that run, resume, replay and test agree.
  *
  * Facts are JSON objects, as the journal holds them:
  *   tool    {exit|null, signal|null, timed_out, stdout, stdout_dropped?, stdout_sha256?, not_utf8?,
@@ -22,19 +22,19 @@ struct reduced {
 	enum outcome outcome;             /* OUTCOME_COUNT for a branch */
 	const char *label;                /* the outcome's name, or the clause's text */
 	const struct state *target;       /* the edge */
-	char reason[REDUCE_REASON_BYTES]; /* why it is not ok, where the fact alone does not say */
+	char reason[REDUCE_REASON_BYTES]; /* why it is not ok, if the fact alone does not tell */
 };
 
-/* Applies a capture to `blackboard` only when the outcome is ok. -1: the fact is not one of this
- * state's kind. Output that does not conform is an outcome, not an error. */
+/* Computes the outcome. Applies a capture to `blackboard` only if it is ok. Returns -1 if the fact
+ * does not belong to this kind of state. Output that does not conform is an outcome, no error. */
 int reduce(const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out,
 	struct err *e);
-/* The clause that wins, as a fact. NULL: a predicate read an absent field, and the machine halts.
- */
+/* Returns the clause that wins, as a fact. NULL: a predicate read an absent field, and the machine
+ * halts. */
 json_t *reduce_branch(const struct state *state, const json_t *blackboard, struct err *e);
-/* What a person should read about a fact that is not ok, on one line: its reason, or else the last
- * line that the command wrote on stderr; "" when it says nothing. */
+/* Writes one line for a person about a fact that is not ok: its reason, or else the last line that
+ * the command wrote to stderr; "" if there is neither. */
 void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES]);
-/* Whether anything reads what the command prints. */
+/* Reports whether the machine reads the command's output. */
 bool reduce_wants_output(const struct state *state);
 #endif

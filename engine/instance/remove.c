@@ -41,7 +41,7 @@ static int open_machines(const struct statedir *statedir, struct err *e)
 	return fd < 0 ? err_errno(e, "cannot open %s", path) : fd;
 }
 
-/* Renamed first, so that nobody finds half of it; a name with a dot is no instance. */
+/* Renames it first, so that nobody finds half of it; a name with a dot is no instance. */
 int instance_discard(const struct statedir *statedir, struct instance *instance, struct err *e)
 {
 	char gone[128];
@@ -51,7 +51,8 @@ int instance_discard(const struct statedir *statedir, struct instance *instance,
 		return -1;
 	if (tree_remove(machines, gone, e) || renameat(machines, instance->id, machines, gone))
 		return err_errno(e, "cannot remove instance %s", instance->id);
-	/* Nobody finds it any more, and an open file keeps its directory on NFS and FUSE. */
+	/* Nobody finds it any more. Close the lock, because NFS and FUSE keep the directory of an
+	 * open file. */
 	own_close(&instance->lock_fd);
 	return tree_remove(machines, gone, e)
 		       ? err_wrap(e,

@@ -51,7 +51,7 @@ static bool holds_git(const char *directory)
 	return git_marks(git);
 }
 
-/* Cuts `path` back to its parent; false: it is the root. */
+/* Cuts `path` back to its parent; returns false at the root. */
 static bool to_parent(char *path)
 {
 	char *slash = strrchr(path, '/');
@@ -61,7 +61,7 @@ static bool to_parent(char *path)
 	return true;
 }
 
-/* Leaves `top` where the nearest `.git` is; without one it stays the workspace. */
+/* Sets `top` to the directory of the nearest `.git`; without one it stays the workspace. */
 static void find_nearest(const char *workspace, char top[PATH_MAX])
 {
 	char at[PATH_MAX];
@@ -75,7 +75,8 @@ static void find_nearest(const char *workspace, char top[PATH_MAX])
 	} while (to_parent(at));
 }
 
-/* The directory of the repository at `top` in the state directory; false: that is too long. */
+/* Writes the directory of the repository at `top` in the state directory; returns false if it is
+ * too long. */
 static bool place_of(const char *state_dir, const char *top, char place[PATH_MAX])
 {
 	struct err none = ERR_NONE;
@@ -91,7 +92,8 @@ struct search {
 	char *found; /* the id of an instance; heap */
 };
 
-/* An instance that cannot be read keeps nothing: whoever opens it is told why. */
+/* Looks for an instance that could go on. One that cannot be read does not count: opening it will
+ * report the error. */
 static int look_at(void *ctx, const char *id)
 {
 	struct search *search = ctx;
@@ -108,7 +110,8 @@ static int look_at(void *ctx, const char *id)
 	return holds;
 }
 
-/* The unfinished instance of `workspace` that began while it belonged to `top`; NULL: none. */
+/* Returns the unfinished instance of `workspace` that began while it belonged to `top`; NULL:
+ * none. */
 static char *find_holder(const char *workspace, const char *state_dir, const char *top)
 {
 	char place[PATH_MAX];
@@ -121,7 +124,8 @@ static char *find_holder(const char *workspace, const char *state_dir, const cha
 	return search.found;
 }
 
-/* Any directory from the workspace upward may have been its repository once. */
+/* Looks for such an instance in each directory from the workspace upward: any may once have been
+ * its repository. */
 static int keep_place(const char *workspace, const char *state_dir, char top[PATH_MAX],
 	struct repository *out, struct err *e)
 {
@@ -139,7 +143,7 @@ static int keep_place(const char *workspace, const char *state_dir, char top[PAT
 
 /* --- settings of another repository ----------------------------------------------------------- */
 
-/* The configuration file of the repository at `top`. Heap; NULL: it has none. */
+/* Returns the configuration file of the repository at `top`. Heap; NULL: it has none. */
 static char *find_settings(const char *state_dir, const char *top)
 {
 	char place[PATH_MAX], *path;

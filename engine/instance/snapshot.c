@@ -12,19 +12,19 @@ enum {
 	SNAPSHOT_VERSION = 3,
 	SNAPSHOT_BYTES_MAX = 256 * 1024 * 1024,
 	HEAD_BYTES_MAX = 1024,
-	HEAD_COST = 4096 /* bytes of the journal that are read as soon as one is decoded */
+	HEAD_COST = 4096 /* journal bytes that are read as fast as a head is decoded */
 };
 
-/* In front of the position, with a sum of its own: who asks how far it had come and what that had
- * cost reads no more than this. */
+/* The head, before the position, with a checksum of its own: a reader that only wants the place and
+ * the totals reads no more than this. */
 struct head {
 	struct journal_mark at;
 	struct totals totals;
-	char sum[SHA256_HEX + 1]; /* of the position's text, which begins behind `len` bytes */
+	char sum[SHA256_HEX + 1]; /* of the position's text, which begins after `len` bytes */
 	size_t len;
 };
 
-/* What follows the `len` bytes of a head without its closing brace. */
+/* Writes what follows the `len` bytes of a head without its closing brace. */
 static size_t end_of_head(const char *head, size_t len, char out[HEAD_BYTES_MAX])
 {
 	char sum[SHA256_HEX + 1];
@@ -39,7 +39,8 @@ static json_t *head_of(const struct journal_mark *at, const json_t *position, co
 		at->chain, "totals", json_object_get(position, "totals"), "position_sha256", sum);
 }
 
-/* A bit that fell over would go into the journal with the next step: the sums tell. */
+/* Checksums protect the snapshot: a flipped bit would otherwise enter the journal with the next
+ * step. */
 int snapshot_write(const struct instance *instance, const struct position *p,
 	const struct journal_mark *at, struct err *e)
 {
@@ -82,7 +83,8 @@ static bool head_members(const char *text, size_t len, struct head *out)
 	return true;
 }
 
-/* False: the snapshot whose first `len` bytes these are is damaged. */
+/* Decodes the head of the snapshot that begins with these `len` bytes. Returns false if it is
+ * damaged. */
 static bool head_decode(const char *text, size_t len, struct head *out)
 {
 	static const char key[] = ",\"sha256\":";
@@ -100,7 +102,7 @@ static bool head_decode(const char *text, size_t len, struct head *out)
 	return head_members(bare, head + 1, out);
 }
 
-/* False as well: there is no snapshot. */
+/* Reads the head. Returns false if it is damaged or there is no snapshot. */
 static bool head_read(const struct instance *instance, struct head *out)
 {
 	char text[2 * HEAD_BYTES_MAX];

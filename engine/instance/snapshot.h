@@ -1,6 +1,6 @@
 /*
- * The snapshot: where a run stood at a place in its journal. An optimisation only: one that is
- * missing or damaged is ignored. One whose place the journal lacks tells that lines were lost.
+ * The snapshot: the position of a run at a place in its journal. It is only an optimisation: a
+ * missing or damaged snapshot is ignored. If the journal lacks its place, lines have been lost.
  */
 #ifndef INSTANCE_SNAPSHOT_H
 #define INSTANCE_SNAPSHOT_H
@@ -10,14 +10,15 @@
 
 int snapshot_write(const struct instance *instance, const struct position *position,
 	const struct journal_mark *at, struct err *e);
-/* True: *position (to be released) and *at are a place in the journal `journal_fd`. */
+/* Reads the snapshot. True: *position (which the caller releases) and *at are a place in the
+ * journal `journal_fd`. */
 bool snapshot_read(const struct instance *instance, const struct machine *machine, int journal_fd,
 	struct position *position, struct journal_mark *at);
-/* The same of what the run had spent alone, which needs no machine and costs the same whatever lies
- * on the blackboard; false as well where the journal is too short for that to save anything. */
+/* Reads only the totals. This needs no machine, and its cost does not depend on the blackboard.
+ * Returns false also if the journal is too short for this to save anything. */
 bool snapshot_totals(const struct instance *instance, int journal_fd, struct totals *totals,
 	struct journal_mark *at);
-/* How many lines the journal had when it was written, where `journal_fd` (-1: there is no journal)
- * does not reach that far any more; 0: it does, or there is no snapshot. */
+/* Returns how many lines the journal had when the snapshot was written, if `journal_fd` (-1: there
+ * is no journal) is shorter now; 0: it is not, or there is no snapshot. */
 uint64_t snapshot_missed(const struct instance *instance, int journal_fd);
 #endif

@@ -32,14 +32,15 @@ static int by_number(const struct dirent **a, const struct dirent **b)
 	return (x > y) - (x < y);
 }
 
-/* What cannot be removed now is tried again with the next execution. */
+/* Removes the oldest directories. One that cannot be removed now is tried again with the next
+ * execution. */
 static void prune(const struct instance *instance, int64_t keep)
 {
 	struct dirent **entries = NULL;
 	AUTO_FD int states = openat(instance->dir_fd, "states", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int n = states < 0 ? 0 : scandirat(states, ".", &entries, is_execution, by_number);
 	for (int at = 0; at < n; at++) {
-		if (at < n - (keep > 0 ? keep : 1)) /* never the one just made */
+		if (at < n - (keep > 0 ? keep : 1)) /* never the newest */
 			tree_remove(states, entries[at]->d_name, NULL);
 		free(entries[at]);
 	}
@@ -69,7 +70,7 @@ int states_write(int dir_fd, const char *name, int attempt, const void *bytes, s
 	return fd < 0 ? -1 : io_write(fd, bytes, len);
 }
 
-/* The note with its directory, `states` and the instance above: each may be new. */
+/* Syncs the note and the directories above it, up to the instance: each may be new. */
 static int sync_all(int fd, int dir_fd)
 {
 	static const char *const dirs[] = {".", "..", "../.."};
@@ -81,7 +82,8 @@ static int sync_all(int fd, int dir_fd)
 	return failed;
 }
 
-/* One write of a fixed size in place: a killed process leaves the old note or the new one. */
+/* Writes a fixed number of bytes in place, at once: a killed process leaves the old note or the new
+ * one. */
 int states_note_spend(int dir_fd, int execution, const struct spend *spend, struct err *e)
 {
 	char note[NOTE_BYTES + 1];

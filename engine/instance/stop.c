@@ -17,7 +17,7 @@ int stop_ask(const struct instance *instance, struct err *e)
 			"instance %s is not running: there is nothing to stop; `agent6 machine "
 			"prune %s --unfinished` removes it",
 			instance->id, instance->id);
-	/* It says all by being there, as long as that runner is. */
+	/* An empty file suffices: its presence is the request, while that runner is there. */
 	AUTO_FD int fd = io_open_plain(instance->dir_fd, "stop", O_WRONLY | O_CREAT, e);
 	return fd < 0 ? err_wrap(e, "%s", instance->path) : 0;
 }

@@ -5,11 +5,11 @@
 #define INSTANCE_STOP_H
 #include "instance/instance.h"
 
-/* Refused where nobody runs the instance. */
+/* Asks the runner to stop. Refused if nobody runs the instance. */
 int stop_ask(const struct instance *instance, struct err *e);
 bool stop_asked(const struct instance *instance);
-/* Whether `journal` ends in the line of a stop: it is parked, where nobody runs it. */
+/* Reports whether `journal` ends in a stop line: the run is parked, if nobody runs it. */
 bool stop_is_last(int journal);
-/* Removes the request; that there is none is no error. */
+/* Removes the request. A missing one is no error. */
 int stop_clear(const struct instance *instance, struct err *e);
 #endif

@@ -15,7 +15,8 @@ static bool is_told(const json_t *status)
 
 enum ending ending_of(const json_t *status, struct err *why)
 {
-	/* What is asked of the jail, who asks, and what this kernel has: alike in both profiles. */
+	/* These stages depend on the policy, the caller and the kernel, which stay the same in both
+	 * profiles. */
 	static const char *const for_good[] = {"policy", "layout", "privileges", "require"};
 	const char *stage = json_string_value(json_object_get(status, "stage"));
 	const char *error = json_string_value(json_object_get(status, "error"));

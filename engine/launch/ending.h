@@ -1,5 +1,5 @@
 /*
- * What the status line of agent6-jail says of a jail that came to nothing, and whether another one
+ * Endings: judges the status line of an agent6-jail that did not end well, and whether another jail
  * is worth a try. The stages are the jail's own (jail/main.c).
  */
 #ifndef LAUNCH_ENDING_H
@@ -11,17 +11,18 @@
 enum { ENDING_LIMIT_BYTES = 160 };
 
 enum ending {
-	ENDING_RAN,   /* the command ran, and the line says how it ended */
-	ENDING_LOST,  /* it was let go, or may have been; how it ended nobody knows */
-	ENDING_WRONG, /* nothing ran: what was asked for is refused, and will be again */
-	ENDING_UNMADE /* nothing ran: what was in the way may pass */
+	ENDING_RAN,   /* the command ran, and the line tells how it ended */
+	ENDING_LOST,  /* the command was started, or may have been; its end is unknown */
+	ENDING_WRONG, /* nothing ran: the request is refused, and will be again */
+	ENDING_UNMADE /* nothing ran: the cause may be temporary */
 };
 
-/* Fills `why` unless it ran. NULL: there was no status line. */
+/* Judges a status line, and fills `why` unless the command ran. NULL: there was no line. */
 enum ending ending_of(const json_t *status, struct err *why);
-/* Says which limit stopped the command, "it ran out of memory (limits.memory_mb: 64)". False, and
- * "": none did. */
+/* Writes which limit stopped the command, such as "it ran out of memory (limits.memory_mb: 64)".
+ * Returns false, and "", if none did. */
 bool ending_limit(const json_t *status, char *out, size_t size);
-/* Whether to try again after `tries` jails that were not made; waits a moment first. */
+/* Reports whether to try again after `tries` jails that could not be made, and waits a moment if
+ * so. */
 bool ending_again(int tries);
 #endif

@@ -12,7 +12,7 @@
 
 enum { STOP_MS = 5000 };
 
-/* An order replaces both; the format wants them. */
+/* Writes the policy to a file. The format demands argv and timeout_secs; an order replaces both. */
 static int policy_file(const json_t *policy, struct err *e)
 {
 	json_auto_t *whole = json_pack("{s:[s], s:i}", "argv", "true", "timeout_secs", 1);
@@ -91,12 +91,13 @@ void launcher_kill(struct launcher *launcher)
 {
 	if (launcher->child.pid <= 0)
 		return;
-	/* A caller that Landlock has denied signals to others is heard all the same. */
+	/* The shutdown works even for a caller that Landlock keeps from sending signals. */
 	shutdown(launcher->socket_fd, SHUT_RDWR);
 	kill(launcher->child.pid, SIGKILL);
 }
 
-/* Every process of it holds the other end, but for those inside a finished jail. */
+/* Waits until the launcher's processes are gone: each holds the other end, except those inside a
+ * finished jail. */
 static bool all_gone(const struct launcher *launcher)
 {
 	struct pollfd other = {.fd = launcher->words_fd};
@@ -121,5 +122,5 @@ void launcher_stop(struct launcher *launcher)
 	own_close(&launcher->words_fd);
 	child_wait(&launcher->child);
 	launcher->child.pid = -1;
-	orphans_end(); /* where it was killed before it had seen to what it ran */
+	orphans_end(); /* if it was killed before it could end its commands */
 }

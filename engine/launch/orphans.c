@@ -22,8 +22,8 @@ void orphans_adopt(void)
 
 typedef int each_fn(pid_t pid);
 
-/* `each` for those that were left to this process; returns the sum of its answers, or -1: they
- * cannot be listed. */
+/* Calls `each` for the orphans of this process. Returns the sum of its answers; -1: they cannot be
+ * listed. */
 static int for_each(each_fn *each)
 {
 	char path[64];

@@ -1,19 +1,21 @@
 /*
- * Processes that outlive the child of this one that started them, and become its own children: what
- * a launcher or an agent leaves when it is killed and could not see to its commands itself.
+ * Orphans: processes whose parent, a launcher or an agent started by this process, was killed
+ * before it could end them; they become children of this process.
  *
- * Only what a jail or an agent has started is ended: it has no new privileges, for good, whatever
- * it does. A daemon of the operator's own programs has not given them up, and goes on.
+ * Only processes started by a jail or an agent are killed. They are recognised by no_new_privs,
+ * which cannot be taken back. A daemon started by the operator's own programs does not have it, and
+ * goes on.
  */
 #ifndef LAUNCH_ORPHANS_H
 #define LAUNCH_ORPHANS_H
 
-/* From now on they become this process's children. Not for one that may not send them signals. */
+/* Makes such processes children of this process from now on. Not for a process that may not send
+ * them signals. */
 void orphans_adopt(void);
-/* Kills those that are jailed, with all that they have started, and waits for their end. Returns
- * how many there were, or -1: there may be some that cannot be seen. */
+/* Kills the jailed ones, with everything that they have started, and waits for their end. Returns
+ * how many there were; -1: there may be some that cannot be seen. */
 int orphans_end(void);
-/* Collects those that have ended. Not while a child is waited for that child_start has not started.
- */
+/* Reaps those that have ended. Do not call it while waiting for a child that child_start has not
+ * started. */
 void orphans_collect(void);
 #endif

@@ -57,7 +57,7 @@ void output_close(struct output *output)
 	output->head = output->head ? output->head : output->len;
 }
 
-/* Where one secret begins in another they have one mark. */
+/* Replaces secrets. Overlapping ones share one mark. */
 static void add_redacted(
 	struct buf *out, const char *text, size_t len, const struct secrets *secrets)
 {

@@ -10,22 +10,22 @@
 #include <stdint.h>
 
 struct output {
-	char *bytes; /* owned; NULL: none came */
+	char *bytes; /* owned; NULL: no output came */
 	size_t len, cap_bytes;
-	uint64_t total, dropped; /* dropped: between the first `head` bytes and the rest */
-	size_t head;             /* once it is closed; all of them where nothing was dropped */
+	uint64_t total, dropped; /* dropped: bytes between the first `head` ones and the rest */
+	size_t head;             /* valid once closed; all bytes if none was dropped */
 	bool no_memory;
 };
 
 void output_init(struct output *output, size_t cap_bytes);
 void output_done(struct output *output);
-/* `ctx` is the capture: a pump's taker. */
+/* Takes bytes: the taker of a pump's stream. `ctx` is the output. */
 void output_take(void *ctx, const char *bytes, size_t len);
-/* Ends the capture: trims to the cap. */
+/* Ends the capture and trims it to the cap. */
 void output_close(struct output *output);
 
-/* After output_close: [REDACTED:key] for each of the secrets, however it is encoded. What may be
- * part of one beside the bytes that were left out is left out as well; so is all of it where there
- * is no memory, or the secrets are NULL. */
+/* Replaces each of the secrets with [REDACTED:key], however it is encoded; call it after
+ * output_close. A possible part of a secret next to dropped bytes is dropped as well. Without
+ * memory, or if the secrets are NULL, all of the output is dropped. */
 void output_redact(struct output *output, const struct secrets *secrets);
 #endif
