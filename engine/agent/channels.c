@@ -166,7 +166,7 @@ static void report_lines(struct channels *channels)
 	}
 }
 
-/* False at the broker's end. */
+/* Reads the broker's reports. Returns false when the broker has ended. */
 static bool take_reports(struct channels *channels)
 {
 	char text[REPORT_CAP_BYTES];
@@ -188,7 +188,7 @@ void channels_report(struct channels *channels)
 		own_close(&channels->control_fd);
 }
 
-/* HTTP's status, or libcurl's number of a SOCKS error. */
+/* Returns words for HTTP's status, or for libcurl's number of a SOCKS error. */
 static const char *proxy_words(struct channels *channels)
 {
 	bool socks = channels->proxy_status < 100;
@@ -248,7 +248,7 @@ static const char *refusal_words(struct channels *channels)
 
 const char *channels_refusal(struct channels *channels)
 {
-	/* The connection ends before its report does. */
+	/* The connection ends before the broker reports why. */
 	struct pollfd p = {.fd = channels->control_fd, .events = POLLIN};
 	if (!*channels->refused && channels->control_fd >= 0 && poll(&p, 1, REFUSAL_MS) > 0)
 		channels_report(channels);

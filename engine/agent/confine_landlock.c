@@ -44,7 +44,7 @@ static int allow_files(int ruleset, const struct order *order, struct err *e)
 		       : 0;
 }
 
-/* Tries what the domain must refuse: taking a port, and reading the root directory. */
+/* Tries two things that the domain must refuse: binding a port, and reading the root directory. */
 static int prove(const struct order *order, bool files, int abi, struct err *e)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
@@ -64,7 +64,7 @@ int confine_landlock(const struct order *order, json_t *layers, struct err *e)
 {
 	bool files = !strcmp(order->profile, "hardened");
 	int abi = ll_abi();
-	/* Without Landlock a kernel says so in one of two ways; anything else is a failure. */
+	/* A kernel without Landlock returns one of two errors; any other error is a failure. */
 	if (abi < 0 && errno != ENOSYS && errno != EOPNOTSUPP)
 		return err_errno(e, "Landlock: cannot ask for its version");
 	json_object_set_new(layers, "landlock_abi", json_integer(abi < 0 ? 0 : abi));
@@ -74,7 +74,8 @@ int confine_landlock(const struct order *order, json_t *layers, struct err *e)
 	if (files && abi < HARDENED_ABI)
 		return err_set(e, "Landlock ABI %d is needed, this kernel has %d", HARDENED_ABI,
 			abi < 0 ? 0 : abi);
-	/* Below ABI 4 there is nothing to bind without file rules: the namespace stands alone. */
+	/* Below ABI 4 there is nothing to restrict without file rules: the namespace must
+	 * suffice. */
 	if (!files && abi < 4)
 		return 0;
 	struct ll_ruleset want = {.handled_fs = files ? LL_FS_ALL : 0,

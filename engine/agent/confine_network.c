@@ -52,7 +52,7 @@ static int check_route(const struct nlmsghdr *message, unsigned loopback, struct
 	return 0;
 }
 
-/* 1: the dump is over; 0: more to come. */
+/* Returns 1 if the dump is over, 0 if there is more to come. */
 static int check_answer(const char *answer, ssize_t len, unsigned loopback, struct err *e)
 {
 	unsigned left = (unsigned)len;
@@ -83,7 +83,7 @@ static int verify_no_route(struct err *e)
 	static char answer[ANSWER_BYTES] __attribute__((aligned(NLMSG_ALIGNTO)));
 	unsigned loopback = if_nametoindex("lo");
 	for (int rc = 0; !rc;) {
-		/* The kernel dumps while it is asked: there is nothing to wait for. */
+		/* The kernel fills the dump while it is asked, so there is nothing to wait for. */
 		ssize_t n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT);
 		if (n <= 0)
 			return err_errno(e, "cannot read the routes");

@@ -1,6 +1,6 @@
 /*
- * Stops: what a capability, a core file, a debugger of the same user, or a dead supervisor would
- * leave open. Everything is read back: a layer that did not take is a failure, not a hope.
+ * Stops the uses of a capability, a core file, a debugger of the same user, and a supervisor that
+ * has died. Every setting is read back: one that did not take effect is a failure.
  */
 #include "agent/confine.h"
 
@@ -11,7 +11,7 @@
 
 int confine_privileges(json_t *layers, struct err *e)
 {
-	errno = EPERM; /* what is said of a layer that did not take although its call succeeded */
+	errno = EPERM; /* the error of a setting that had no effect although its call succeeded */
 	if (caps_drop(e))
 		return -1;
 	/* 1, not 0: a core handler behind a pipe ignores 0 and stops at 1. */

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* These tests only widen, so comparing all 64 bits is the strict way. */
+/* These comparisons only allow more calls, so comparing all 64 bits is the strict way. */
 #define EQUAL(arg, value)  SCMP_CMP64(arg, SCMP_CMP_EQ, value, 0)
 #define WITHOUT(arg, bits) SCMP_CMP64(arg, SCMP_CMP_MASKED_EQ, bits, 0)
 #define STREAM(arg)                                                                                \

@@ -29,7 +29,7 @@ static void take_line(char out[ENTRY_BYTES], const char *text)
 	out[strcspn(out, "\n")] = '\0';
 }
 
-/* Files by their names, anything else by the whole call. */
+/* Writes an entry's name: that of a file, or for other calls the whole call. */
 static void name_call(
 	enum kind kind, const char *tool, const json_t *arguments, char out[ENTRY_BYTES])
 {
@@ -44,7 +44,7 @@ static void name_call(
 	take_line(out, text.len && !text.failed ? text.data : tool);
 }
 
-/* A command's first line is its exit, an error's what was wrong. */
+/* The first line is a command's exit, or the message of an error. */
 void digest_note(struct digest *digest, const char *tool, const json_t *arguments, bool ok,
 	const char *answer)
 {

@@ -1,6 +1,6 @@
 /*
- * What a state's tool calls have done so far, in a few lines: what is left of turns that had to
- * give way.
+ * The digest: a few lines about a state's tool calls so far, which replace the turns that had to be
+ * dropped.
  */
 #ifndef AGENT_DIGEST_H
 #define AGENT_DIGEST_H
@@ -8,16 +8,17 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Zero-initialised: nothing was done. */
+/* Zero-initialised: no calls yet. */
 struct digest {
-	json_t *done[4];   /* {what: how often} of each kind of call */
-	char failure[402]; /* the newest */
+	json_t *done[4];   /* {call: count} for each kind of call */
+	char failure[402]; /* the newest one */
 };
 
-/* One call that ran, and what it answered (behind the mark that it is data). */
+/* Notes a call that ran, and its answer (without the mark that it is data). */
 void digest_note(struct digest *digest, const char *tool, const json_t *arguments, bool ok,
 	const char *answer);
-/* Appends it as text for the model, what is left out beyond about `most_bytes` being named. */
+/* Appends the digest as text for the model. Beyond about `most_bytes` it only counts what it
+ * omits. */
 void digest_write(const struct digest *digest, size_t most_bytes, struct buf *out);
 void digest_done(struct digest *digest);
 #endif

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 
-/* A placeholder may be longer than what it stands for. */
+/* A placeholder may be longer than the secret it replaces. */
 enum { RESULT_CAP_BYTES = 2 * TOOL_TEXT_CAP_BYTES, RESULT_MIN_BYTES = 2000 };
 
 static void report_filtered(const char *name, const struct redact_tally *tally, size_t markers)
@@ -29,8 +29,8 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 			      "count", (json_int_t)markers));
 }
 
-/* The payload is journaled as it leaves here, so the secrets that a model could put together from
- * what it was not shown whole leave it first. */
+/* Ends the run with a payload. It is journaled as it leaves here, so secrets are removed first: a
+ * model could assemble one from parts that it was shown. */
 static bool finish(struct dispatch *dispatch, const json_t *arguments, struct buf *out)
 {
 	AUTO_BUF problems = BUF_INIT(TOOL_TEXT_CAP_BYTES);
@@ -114,7 +114,7 @@ static bool run_call(struct dispatch *dispatch, const struct wire_call *call, st
 	return ok;
 }
 
-/* NULL: the call is to be run. */
+/* Returns why the call must not run; NULL: run it. */
 static const char *refusal(const struct dispatch *dispatch, size_t at)
 {
 	if (dispatch->payload)
@@ -128,8 +128,8 @@ static const char *refusal(const struct dispatch *dispatch, size_t at)
 	return NULL;
 }
 
-/* Every text for the model passes here: a message that cut a name in the middle of a character
- * would make a request that no provider can read. */
+/* Returns a text for the model as valid UTF-8. Every text passes here, since a message that cut a
+ * name inside a character would make a request that no provider can read. */
 static char *clean_text(const struct buf *text)
 {
 	AUTO_BUF clean = BUF_INIT(3 * (size_t)RESULT_CAP_BYTES);
@@ -137,8 +137,8 @@ static char *clean_text(const struct buf *text)
 	return buf_take(&clean, NULL);
 }
 
-/* What is left of a turn's room goes to a result, its beginning and its end; what of it the model
- * does not see is said. */
+/* Cuts a result to the turn's remaining room: the beginning and the end stay, and a line between
+ * them tells how much is missing. */
 static char *fit_text(struct dispatch *dispatch, char *text)
 {
 	size_t len = strlen(text), room = dispatch->turn_bytes > RESULT_MIN_BYTES
@@ -193,8 +193,8 @@ static int answer(struct dispatch *dispatch, const struct wire_call *call, size_
 	return result->id && result->name && result->text ? 0 : -1;
 }
 
-/* The argv of a call that proposes a command; NULL: it is something else, or wrong. New reference.
- */
+/* Returns the argv of a call that proposes a command; NULL: it is another call, or a faulty one.
+ * New reference. */
 static json_t *proposed_argv(const struct dispatch *dispatch, const struct wire_call *call)
 {
 	const struct tool *tool = tool_find(call->name, dispatch->mode);
@@ -209,7 +209,8 @@ static json_t *proposed_argv(const struct dispatch *dispatch, const struct wire_
 		       : NULL;
 }
 
-/* The commands of one turn are one question; one by one, each is its own when its turn has come. */
+/* Proposes the commands of a turn as one question. If the operator is asked step by step, each
+ * command is a question of its own later. */
 static void propose_batch(struct dispatch *dispatch, const struct wire_turn *turn)
 {
 	const struct tool_commands *c = dispatch->tools->commands;
@@ -242,7 +243,8 @@ int dispatch_turn(
 		if (answer(dispatch, &turn->calls[i], i, &results->results[i]))
 			return -1;
 	}
-	/* What came along with the calls that the notice is about was asked before it was read. */
+	/* These calls were made before the model could read the notice, so they count as one
+	 * warning. */
 	if (dispatch->verdict == GUARD_STOP && !told)
 		dispatch->verdict = GUARD_WARN;
 	return 0;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum { LINE_CAP_BYTES = 4 * 1024 * 1024 };
-/* What an event may hold beside the value that it is about. */
+/* Room for the members of an event apart from the value that it reports. */
 enum { BESIDE_BYTES = 8 * 1024, BESIDE_VALUES = 64 };
 
 static const struct redact *hidden;

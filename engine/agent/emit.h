@@ -8,17 +8,17 @@
 #include "base/cleanup.h"
 #include <jansson.h>
 
-/* From now on no event holds any of these (NULL: none are known), whoever said it: the model, the
- * provider, a file, but for the names of members: those of others leave with redact_json. Borrowed.
- */
+/* Removes these secrets (NULL: none are known) from every later event, whoever wrote the text: the
+ * model, the provider, a file. The names of members stay; where others chose them, redact_json has
+ * cleaned them. Borrowed. */
 void emit_hide(const struct redact *secrets);
 /* Writes {"event": name, ...members}; takes `members` (NULL: none). A line over the supervisor's
- * limit is replaced by a notice that says so: -1. Without a reader there is nobody left to work
- * for: the process ends. */
+ * limit is replaced by a notice, and -1 returned. If the supervisor has closed the pipe, the
+ * process ends: nobody needs its work. */
 int emit(const char *name, json_t *members);
-/* Whether an event has room for `value` beside its other members. -1, with a line in `problems`: it
- * would be left out. */
+/* Checks that an event has room for `value` beside its other members. Returns -1, with a line in
+ * `problems`, if the value would be left out. */
 int emit_check(const json_t *value, struct buf *problems);
-/* A notice event. */
+/* Writes a notice event. */
 void emit_notice(const char *format, ...) PRINTF(1, 2);
 #endif

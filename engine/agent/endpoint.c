@@ -62,7 +62,7 @@ int endpoint_open(struct endpoint *out, const struct task_provider *provider, in
 		.call_timeout_ms = provider->timeout_secs * 1000,
 		.deadline_ms = deadline_ms,
 		.max_retries = provider->max_retries,
-		.seed = seed | 1, /* nothing follows 0 */
+		.seed = seed | 1, /* the generator stays at 0 for ever */
 		.notice = on_notice,
 		.bill = on_bill,
 		.open = on_open,

@@ -43,7 +43,7 @@ static int64_t drop(struct wire_result *result, const char *why)
 	return gained;
 }
 
-/* What was said behind a change was said to something else. */
+/* Marks the turns after a change as stale: the model wrote them about another text. */
 static void mark_stale(struct wire_talk *talk, size_t changed)
 {
 	for (size_t i = changed + 1; i < talk->count; i++)
@@ -61,7 +61,7 @@ static int64_t drop_turn(struct wire_talk *talk, size_t at, const char *why)
 	return gained;
 }
 
-/* The count of turns up to the newest that are results; 0: there are none. */
+/* Returns the number of turns up to the newest results; 0: there are none. */
 static size_t newest_results(const struct wire_talk *talk)
 {
 	size_t newest = talk->count;
@@ -85,8 +85,8 @@ int64_t evict_newest(struct wire_talk *talk)
 	return newest ? drop_turn(talk, newest - 1, too_long) : 0;
 }
 
-/* Whole exchanges only: what is left begins with an answer of the model, and no call is parted from
- * its result. */
+/* Finds whole exchanges: the rest begins with an answer of the model, and no call loses its
+ * result. */
 struct evict_range evict_range(const struct wire_talk *talk, int64_t keep_tokens)
 {
 	struct evict_range r = {0, 0};

@@ -7,7 +7,7 @@ static void sign(unsigned char out[SHA256_BYTES], const char *name, const char *
 {
 	struct sha256 s;
 	sha256_init(&s);
-	/* The NULs keep one part's end from passing for another's beginning. */
+	/* The NULs keep the end of one part from passing for the beginning of the next. */
 	sha256_add(&s, name, strlen(name) + 1);
 	sha256_add(&s, arguments, strlen(arguments) + 1);
 	sha256_add(&s, result, strlen(result));

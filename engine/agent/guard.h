@@ -1,5 +1,5 @@
 /*
- * Loop guards: notices when a model runs in circles, and when it has been told and still does.
+ * Loop guards: detect that a model repeats itself, and that it goes on after a warning.
  */
 #ifndef AGENT_GUARD_H
 #define AGENT_GUARD_H
@@ -21,12 +21,14 @@ struct guard {
 	bool warned;
 };
 
-/* Records a call and its result. The third equal pair within the window warns, one more stops. */
+/* Records a call and its result. The third equal pair within the window warns, the next one
+ * stops. */
 enum guard_verdict guard_call(
 	struct guard *guard, const char *name, const char *arguments, const char *result);
-/* Forgets the calls: something has changed, so repeating one is no circle. What a `command` may
- * have changed makes no other command worth repeating. */
+/* Forgets the calls: something has changed, so repeating a call makes sense. A change by a
+ * `command` does not excuse repeating other commands. */
 void guard_progress(struct guard *guard, bool command);
-/* Records a turn without a call (`quiet`) or with one. The third in a row warns, one more stops. */
+/* Records a turn without a call (`quiet`) or with one. The third quiet turn in a row warns, the
+ * next one stops. */
 enum guard_verdict guard_turn(struct guard *guard, bool quiet);
 #endif

@@ -18,8 +18,8 @@
 
 enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5, BUDGET_NOTICE_PERCENT = 80 };
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
-/* The results of a turn, which are not dropped before the model has seen them, may take half of the
- * context: 3.5 bytes make a token. */
+/* Half of the context at 3.5 bytes a token: room for one turn's results, which are not dropped
+ * before the model has seen them. */
 enum { RESULTS_BYTES_PER_TOKEN = 2 };
 
 struct loop {
@@ -39,11 +39,12 @@ struct loop {
 	json_t *declarations;
 	char *system;
 	int64_t deadline_ms, output_cap;
-	bool doubled;       /* twice as much was asked for after a cut turn */
-	bool no_more;       /* the provider refused the doubled one */
+	/* The last request asked for twice the output tokens, after a cut turn. */
+	bool doubled;
+	bool no_more;       /* the provider refused the doubled number */
 	bool told_cut;      /* the model was told to write less */
-	bool told_budget;   /* the model was told that its budget nears its end */
-	const char *markup; /* how it wrote a call as text; NULL: it did not */
+	bool told_budget;   /* the model was told that its budget is nearly used up */
+	const char *markup; /* the mark of a call that the model wrote as text; NULL: none */
 };
 
 static const char system_text[] =
@@ -67,7 +68,7 @@ static const char quiet_text[] = "You have answered three times without calling 
 				 "finish_run now with your result, "
 				 "or another tool; one more answer without a call ends this step.";
 
-/* The end of the run; the first verdict stands. Returns -1, "stop". */
+/* Ends the run; the first verdict stands. Returns -1, "stop". */
 PRINTF(3, 4)
 static int end(struct loop *loop, enum loop_outcome outcome, const char *format, ...)
 {
@@ -82,12 +83,12 @@ static int end(struct loop *loop, enum loop_outcome outcome, const char *format,
 	return -1;
 }
 
-/* A notice for the model, inside the newest text that it gets: never as a text behind results. */
+/* Adds a notice for the model to the newest text that it gets, never as a text after results. */
 PRINTF(2, 3)
 static int tell(struct loop *loop, const char *format, ...)
 {
 	struct wire_turn *last = &loop->talk.turns[loop->talk.count - 1];
-	/* A turn that paused is the model's own. */
+	/* The last turn is the model's own if it paused. */
 	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&loop->talk, WIRE_USER)))
 		last->text = strdup("");
 	if (!last)
@@ -127,7 +128,8 @@ static void report_turn(
 	channels_report(loop->world->channels);
 }
 
-/* After each call, so that an answer nobody can account for is not acted on either. */
+/* Checks the metering after each call: if the cost of an answer is unknown and a budget must hold,
+ * the answer is not used. */
 static int check_metered(struct loop *loop)
 {
 	if (!loop->ledger.unmetered || !ledger_is_hard(&loop->ledger))
@@ -137,7 +139,7 @@ static int check_metered(struct loop *loop)
 		"budget cannot be held; a budget needs a provider that reports its usage");
 }
 
-/* Before each call: the turn cap, the clock, the budgets. */
+/* Checks before each call: the turn cap, the clock, the budgets. */
 static int may_call(struct loop *loop)
 {
 	const struct limits *m = &loop->task->limits;
@@ -155,8 +157,8 @@ static int may_call(struct loop *loop)
 	return 0;
 }
 
-/* A turn without a call. One that says nothing cannot go back, Mistral and Anthropic refuse it, and
- * a text behind results invites the next: what it is told stands in the newest text instead. */
+/* Handles a turn without a call. Mistral and Anthropic refuse an empty turn, and a text after
+ * results leads to further quiet turns, so the notice goes into the newest text instead. */
 static int on_quiet(struct loop *loop, bool silent)
 {
 	enum guard_verdict v = guard_turn(&loop->dispatch.guard, true);
@@ -182,7 +184,7 @@ static int on_quiet(struct loop *loop, bool silent)
 	return 0;
 }
 
-/* The turn is to be continued as it is; but not for ever. */
+/* Continues the turn as it is, a limited number of times. */
 static int on_pause(struct loop *loop)
 {
 	return guard_turn(&loop->dispatch.guard, true) == GUARD_STOP
@@ -190,7 +192,7 @@ static int on_pause(struct loop *loop)
 		       : 0;
 }
 
-/* What the model should hear beside the results. */
+/* Adds notices to the results: about repetition, the budget, and the turns that are left. */
 static int advise(struct loop *loop)
 {
 	int64_t left = loop->task->limits.max_iterations - (int64_t)loop->out->turns;
@@ -247,22 +249,22 @@ static int tell_cut(struct loop *loop, int64_t tokens)
 		(long long)tokens);
 }
 
-/* The output tokens of the next call, where no budget has less left. */
+/* Returns the output tokens of the next call, unless a budget has less left. */
 static int64_t wanted_tokens(const struct loop *loop)
 {
 	int64_t usual = loop->task->limits.max_output_tokens_per_call;
 	return loop->doubled && !loop->no_more ? 2 * usual : usual;
 }
 
-/* Reports whether the server's own limit, or its context, was smaller than what was allowed. Some
- * count their last tokens another way. */
+/* Reports whether the cut came before the allowed number of tokens: by the server's own limit, or
+ * because its context is full. Some servers count the last tokens differently. */
 static bool is_cut_below(const struct loop *loop)
 {
 	int64_t wrote = loop->worker.wrote;
 	return wrote && wrote + wrote / 20 < loop->output_cap;
 }
 
-/* More room would be cut at the same place: the model is to write less. */
+/* Tells the model to write less: more room would be cut at the same place. */
 static int on_cut_below(struct loop *loop)
 {
 	if (loop->told_cut)
@@ -279,8 +281,8 @@ static int on_cut_below(struct loop *loop)
 	return tell_cut(loop, loop->worker.wrote);
 }
 
-/* A turn cut by the output limit is never acted on: its last call may be half a call. It is asked
- * for again with twice the room, then with a word to the model. */
+/* Handles a turn cut by the output limit. It is never acted on, since its last call may be
+ * incomplete. The turn is asked for again with twice the room, then with a notice to the model. */
 static int on_cut(struct loop *loop)
 {
 	if (is_cut_below(loop))
@@ -304,15 +306,15 @@ static int on_cut(struct loop *loop)
 	return 0;
 }
 
-/* Some models have no more than max_output_tokens to give, or no room for more: the same
- * conversation was taken with half of it. */
+/* Reports whether the provider refused the doubled output tokens: some models have no more to give,
+ * or no room for more. It took the same conversation with half of them. */
 static bool refuses_more(const struct loop *loop, const struct fault *fault)
 {
 	return loop->doubled && !loop->no_more && fault_blames_request(fault) &&
 	       (fault->kind == FAULT_CONTEXT || strcasestr(fault->text, "tokens"));
 }
 
-/* The provider's words say what is wrong; this says whose they are and where to look. */
+/* Ends the run with the provider's message, and adds whose it is and where to look. */
 static int provider_failed(struct loop *loop, const struct fault *fault)
 {
 	const struct task *t = loop->task;
@@ -428,7 +430,7 @@ static int hide_keys(struct loop *loop)
 		       : 0;
 }
 
-/* The reason goes out when they are known no more. */
+/* Wipes the keys. The reason is emitted first, while secrets can still be redacted from it. */
 static void forget_keys(struct loop *loop)
 {
 	AUTO_BUF reason = BUF_INIT(PROMPT_CAP_BYTES);
@@ -438,7 +440,7 @@ static void forget_keys(struct loop *loop)
 	redact_done(&loop->redact);
 }
 
-/* The prompt may carry what a tool printed, by way of the blackboard. */
+/* Emits the prompt without secrets: it may contain a tool's output from the blackboard. */
 static int say_prompt(struct loop *loop)
 {
 	struct wire_turn *turn = wire_talk_add(&loop->talk, WIRE_USER);
@@ -466,7 +468,7 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 		     : NULL;
 }
 
-/* Which tools there are: the mode's, and those for commands where the operator has allowed any. */
+/* Sets the tools: those of the mode, and those for commands if the operator allows any. */
 static unsigned set_up_tools(struct loop *loop, bool run)
 {
 	const struct order_commands *c = loop->world->commands;
@@ -498,7 +500,7 @@ static unsigned set_up_tools(struct loop *loop, bool run)
 	       (c->verify ? TOOL_IN_VERIFY : 0U);
 }
 
-/* The same from the first turn to the last, or no prefix of it would be cached. */
+/* Returns the system prompt. It stays the same in all turns, so that its prefix can be cached. */
 static char *system_for(const struct loop *loop, bool run)
 {
 	AUTO_BUF text = BUF_INIT(SYSTEM_CAP_BYTES);

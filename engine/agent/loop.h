@@ -11,12 +11,12 @@
 enum loop_outcome { LOOP_OK, LOOP_FAILED, LOOP_BUDGET, LOOP_TIMEOUT };
 
 struct loop_world {
-	struct channels *channels; /* for the broker's reports */
+	struct channels *channels; /* give the broker's reports */
 	int channel_fd;            /* the provider's */
 	int reviewer_fd;           /* the reviewer's; -1: there is none */
 	int workspace_fd;
 	const char *workspace;
-	struct launcher *launcher; /* of the commands, if there are any */
+	struct launcher *launcher; /* runs the commands, if there are any */
 	const struct order_commands *commands;
 };
 
@@ -28,13 +28,13 @@ struct loop_result {
 	size_t turns;
 };
 
-/* Runs `task` to its end. -1 with an error: it could not even begin. Events are emitted on the way;
- * the final one is the caller's. */
+/* Runs `task` to its end. Returns -1 with an error if it could not begin. Emits events on the way;
+ * the caller emits the final one. */
 int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e);
 void loop_result_done(struct loop_result *result);
-/* The members of the final event. */
+/* Returns the members of the final event. */
 json_t *loop_result_json(const struct loop_result *result);
-/* The same for a run that never began. */
+/* Returns the same for a run that never began. */
 json_t *loop_failure(const char *reason);
 #endif

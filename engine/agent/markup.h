@@ -1,10 +1,10 @@
 /*
- * Calls that a model wrote as text, because the server that runs it did not take them out of it.
+ * Markup: finds calls that a model wrote as text because its server did not recognise them.
  */
 #ifndef AGENT_MARKUP_H
 #define AGENT_MARKUP_H
 
-/* Returns what a call of some family of models begins with, as it stands in a message of the
- * provider's; NULL: nothing does. */
+/* Returns the mark with which a call of some family of models begins in the message; NULL: there is
+ * none. */
 const char *markup_find(const char *message);
 #endif

@@ -9,7 +9,8 @@ static json_t *kept_text(const char *text, const struct redact *kept)
 	return text ? transcript_text(kept, text) : json_string("");
 }
 
-/* Their names are the model's, as nothing else in an event is. */
+/* Returns the arguments of a call. Their names come from the model, unlike all others in an
+ * event. */
 static json_t *arguments_of(
 	const struct wire_call *wire_call, const struct redact *redact, bool kept)
 {

@@ -8,8 +8,8 @@ enum { LINE_CAP_BYTES = 16 * 1024 * 1024, ENVELOPE_LEVELS = 16 };
 
 enum { BLOCK_BYTES = 64 * 1024, TASK_HEADERS_MAX = CLIENT_HEADERS_MAX };
 
-/* One line, `step` bytes at a time. The first line is read byte by byte: what lies behind its end
- * is the second, which must not be in this process's memory yet. */
+/* Reads one line, `step` bytes at a time. The first line is read byte by byte: the second, behind
+ * it, must not be in this process's memory yet. */
 static int read_line(int fd, size_t step, struct buf *line, struct err *e)
 {
 	static char block[BLOCK_BYTES];
@@ -99,7 +99,7 @@ static const char *optional_text(struct arena *arena, const json_t *value)
 	return keep(arena, json_string_value(value));
 }
 
-/* How commands may be run: fixed before anything else is known. */
+/* Reads how commands may be run, which is fixed before anything else is known. */
 static int read_commands(struct order *order, json_t *from, struct err *e)
 {
 	struct order_commands *c = &order->commands;
@@ -210,7 +210,7 @@ static int read_prices(struct arena *arena, struct task_provider *to, json_t *fr
 	return 0;
 }
 
-/* Out of jansson's memory, which is wiped, into ours, which task_done wipes. */
+/* Copies a secret out of jansson's memory, which is wiped, into ours, which task_done wipes. */
 static int take_text(char **out, const json_t *from, struct err *e)
 {
 	const char *text = json_string_value(from);
@@ -289,7 +289,7 @@ static int read_paths(
 	return 0;
 }
 
-/* As the key. */
+/* Takes the further secrets out of jansson's memory in the same way. */
 static int read_secrets(struct task *task, const json_t *from, struct err *e)
 {
 	size_t i;

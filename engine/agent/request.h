@@ -1,7 +1,7 @@
 /*
- * What the supervisor asks for: two JSON lines on descriptor 0. The first holds what confinement
- * needs and no secret; the second, read only once the process is confined, holds the work and the
- * key.
+ * The supervisor's request: two JSON lines on descriptor 0. The first holds what confinement needs
+ * and no secret; the second, which is read only after the process is confined, holds the work and
+ * the key.
  */
 #ifndef AGENT_REQUEST_H
 #define AGENT_REQUEST_H
@@ -16,7 +16,7 @@ struct order_channel {
 	bool tls, local, private;
 };
 
-/* The first line. Strings live in `arena`, JSON until order_done. */
+/* The first line. Strings live in `arena`, JSON lives until order_done. */
 struct order {
 	struct arena arena;
 	const char *profile, *agent_network, *workspace, *state_dir;
@@ -25,8 +25,8 @@ struct order {
 	struct order_channel *channels;
 	size_t channel_count;
 	struct order_commands {
-		json_t *policy; /* agent6-jail's, without argv and timeout_secs; NULL: no commands
-				 */
+		/* Agent6-jail's policy without argv and timeout_secs; NULL: no commands. */
+		json_t *policy;
 		bool run_command, free, auto_approve, has_network;
 		const char *approval; /* auto, confirm, step */
 		json_t *verify;       /* argv; NULL: none */
@@ -34,7 +34,7 @@ struct order {
 	} commands;
 };
 
-/* -1 in a limit: none. */
+/* The limits of a task; -1: none. */
 struct limits {
 	int64_t timeout_secs, max_iterations, max_output_tokens_per_call, context_tokens;
 	int64_t max_calls_per_turn, max_input_tokens, max_output_tokens, max_microusd;
@@ -52,26 +52,26 @@ struct task {
 		const char *name, *api_format, *base_url, *auth, *api_version;
 		const char *ca_file; /* NULL: the system's */
 		char *key;           /* NULL: none; wiped by task_done */
-		char **headers;      /* "NAME: VALUE", NULL behind the last; wiped likewise */
-		char *query;         /* "NAME=VALUE&...", or empty; wiped likewise */
+		char **headers;      /* "NAME: VALUE", NULL after the last; wiped as well */
+		char *query;         /* "NAME=VALUE&...", or empty; wiped as well */
 		const struct prices *prices;
 		int64_t connect_timeout_secs, idle_timeout_secs, timeout_secs, max_retries;
-		bool proxied; /* as the order has it: the broker goes through a proxy */
+		bool proxied; /* from the order: the broker uses a proxy */
 	} provider;
 	struct task_reviewer {
 		struct task_provider provider;
 		const char *model;
-	} * reviewer; /* who summarises turns that give way; NULL: nobody */
+	} * reviewer; /* writes summaries of dropped turns; NULL: nobody does */
 	struct limits limits;
-	char **secrets; /* further values to be redacted; wiped by task_done */
+	char **secrets; /* further values to redact; wiped by task_done */
 	size_t secret_count;
-	const char **protect, **hide; /* absolute paths, of the file tools */
+	const char **protect, **hide; /* absolute paths, for the file tools */
 	size_t protect_count, hide_count;
 	bool record;
 };
 
-/* Each reads one line from `fd`, the first not a byte more, and refuses what is missing, unknown or
- * of the wrong type. */
+/* Read one line each from `fd`, the first not a byte more. Refuse members that are missing, unknown
+ * or of the wrong type. */
 int order_read(int fd, struct order *out, struct err *e);
 void order_done(struct order *order);
 int task_read(int fd, struct task *out, struct err *e);

@@ -62,8 +62,9 @@ static void add_turn(struct buf *out, const struct wire_turn *wire_turn)
 		add_part(out, "RESULT:", wire_turn->results[i].text);
 }
 
-/* The oldest first; what goes beyond half of the window is left out. In front of the range stand
- * the first results, or the digest that took their place with the summary behind it. */
+/* Returns the transcript of the range, the oldest first; what goes beyond half of the window is
+ * left out. Before the range stand the first results, or the digest and summary that replaced
+ * them. */
 static char *transcript(
 	const struct summary *summary, const struct wire_talk *talk, struct evict_range r)
 {
@@ -79,7 +80,7 @@ static char *transcript(
 	return buf_take(&text, NULL);
 }
 
-/* The prompt, a call that nobody made, and the transcript as its result. */
+/* Sets up the conversation: the prompt, a made-up call, and the transcript as its result. */
 static int set_stage(const struct wire_format *format, const struct wire_talk *talk, char *text,
 	struct wire_talk *out)
 {
@@ -104,7 +105,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 
 /* --- asking ----------------------------------------------------------------------------------- */
 
-/* Not recorded: a rehearsal makes do with the digest. */
+/* Asks the reviewer. The exchange is not recorded: a rehearsal uses the digest alone. */
 static char *ask(struct summary *summary, const struct wire_talk *stage)
 {
 	size_t most_bytes = (size_t)summary->task->limits.context_tokens * 7 / 16;
@@ -136,7 +137,7 @@ static char *ask(struct summary *summary, const struct wire_talk *stage)
 const char *summary_write(
 	struct summary *summary, const struct wire_talk *talk, struct evict_range range)
 {
-	/* Where the budget is used up, the loop says so in a moment. */
+	/* If the budget is used up, the loop reports that next. */
 	if (!summary->task || ledger_reached(summary->reviewer.ledger))
 		return summary->newest;
 	AUTO_FREE char *text = transcript(summary, talk, range);

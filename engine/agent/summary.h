@@ -1,6 +1,6 @@
 /*
- * A summary of turns that give way, written by the reviewer's model where the operator wants one
- * (agent.summarise: model). What it is given and what it writes are data.
+ * Summaries of dropped turns, written by the reviewer's model if the operator wants that
+ * (agent.summarise: model). The text that it gets and the text that it writes are data.
  */
 #ifndef AGENT_SUMMARY_H
 #define AGENT_SUMMARY_H
@@ -8,18 +8,18 @@
 #include "agent/evict.h"
 
 struct summary {
-	const struct task *task; /* NULL: nobody writes one */
+	const struct task *task; /* NULL: no summaries are written */
 	struct endpoint reviewer;
-	char *newest; /* what was written last; NULL: nothing was yet */
+	char *newest; /* the last summary; NULL: none yet */
 };
 
-/* As endpoint_open, of summary->reviewer. Does nothing where the task names no reviewer. */
+/* Opens summary->reviewer with endpoint_open. Does nothing if the task names no reviewer. */
 int summary_open(struct summary *summary, const struct task *task, int channel_fd,
 	int64_t deadline_ms, struct err *e);
 void summary_close(struct summary *summary);
-/* Has one written of `range` and of what was summarised before. Returns the newest there is, at
- * most an eighth of the context, valid until the next call: where none could be written, and a
- * notice has said why, that is an older one. NULL: there is none. */
+/* Has a summary written of `range` and of earlier summaries. Returns the newest one, at most an
+ * eighth of the context, valid until the next call. If none could be written, a notice says why and
+ * an older one is returned. NULL: there is none. */
 const char *summary_write(
 	struct summary *summary, const struct wire_talk *talk, struct evict_range range);
 #endif

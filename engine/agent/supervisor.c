@@ -7,7 +7,7 @@
 
 enum { ANSWER_CAP_BYTES = 64 * 1024 };
 
-/* One byte at a time: answers are short and rare, and nothing of a later one may be taken. */
+/* Reads one byte at a time: answers are short and rare, and no byte of a later one may be taken. */
 static int read_line(struct buf *line, int64_t deadline_ms)
 {
 	for (char c = '\0'; c != '\n';) {
@@ -24,7 +24,7 @@ json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
 	static json_int_t last;
 	json_int_t id = ++last;
 	json_object_set_new(members, "id", json_integer(id));
-	/* What was not asked is not answered. */
+	/* There is no answer to a question that could not be emitted. */
 	if (emit(name, members))
 		return NULL;
 	for (;;) {
@@ -34,6 +34,6 @@ json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
 		json_t *answer = json_read(line.data, line.len, ANSWER_CAP_BYTES, NULL);
 		if (json_get_int(answer, "id") == id)
 			return answer;
-		json_decref(answer); /* to a question that was given up */
+		json_decref(answer); /* the answer to an earlier question, which was given up */
 	}
 }

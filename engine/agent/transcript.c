@@ -3,8 +3,8 @@
 #include "base/utf8.h"
 #include <string.h>
 
-/* A secret that a cut goes through is found by neither half: both are redacted with a margin, which
- * is longer than any secret, and what is left of the margin then goes. */
+/* A cut through a secret would hide it from both halves: both are redacted with a margin longer
+ * than any secret, and then the rest of the margin is removed. */
 enum {
 	END_BYTES = TRANSCRIPT_END_BYTES,
 	MARGIN_BYTES = 64 * 1024,

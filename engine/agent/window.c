@@ -10,8 +10,8 @@ void window_sent(struct window *window)
 	window->sent = evict_estimate(window->talk);
 }
 
-/* Estimates are corrected by what the provider counted last; never downwards, because a small
- * server that cuts a conversation silently counts what is left of it. */
+/* Corrects the estimate by the provider's last count, but never downwards: a small server that
+ * silently cuts a conversation counts only the rest. */
 void window_answered(struct window *window, int64_t counted)
 {
 	if (!counted || window->sent < ESTIMATE_TRUSTED_TOKENS)
@@ -35,7 +35,7 @@ static int64_t estimate(const struct window *window)
 	return evict_estimate(window->talk) * scale_of(window) / 1000;
 }
 
-/* Whole turns give way to a digest of what was done in them, so that `keep_tokens` are left. */
+/* Replaces whole turns by a digest, so that `keep_tokens` are left. */
 static bool compact(struct window *window, int64_t keep_tokens)
 {
 	struct evict_range range = evict_range(window->talk, keep_tokens);
@@ -47,7 +47,7 @@ static bool compact(struct window *window, int64_t keep_tokens)
 		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
 			       "done until now:]\n",
 		range.to - range.from);
-	/* About an eighth of the context. */
+	/* About an eighth of the context, in bytes. */
 	digest_write(window->digest, (size_t)window->context_tokens * 7 / 16, &text);
 	if (summary)
 		buf_addf(&text, "[agent6: a summary of them, written by a model:]\n%s\n", summary);
@@ -60,7 +60,7 @@ static bool compact(struct window *window, int64_t keep_tokens)
 	return true;
 }
 
-/* Eviction begins at 80 % and frees a quarter, so that the cached prefix then lives for a while. */
+/* Begins to evict at 80 % and frees a quarter, so that the cached prefix then lasts for a while. */
 bool window_keep(struct window *window)
 {
 	int64_t limit = window->context_tokens, begin = limit * 8 / 10, before = estimate(window);
@@ -76,7 +76,8 @@ bool window_keep(struct window *window)
 	       compact(window, limit * 4 / 10 * 1000 / scale_of(window));
 }
 
-/* The provider knows better how much is too much. What the model has asked for last goes last. */
+/* Drops more than the estimate demands, since the provider's limit is what counts. The results of
+ * the newest calls go last. */
 bool window_refused(struct window *window)
 {
 	return evict_results(window->talk, INT64_MAX) || compact(window, 0) ||

@@ -1,6 +1,6 @@
 #include "agent/policy/approve.h"
 
-/* What cannot work is not asked for, whoever is there. */
+/* Returns why a command cannot work; NULL: it can. Nobody is asked about such a command. */
 static const char *impossible(const struct approve_rules *rules, enum level level)
 {
 	if (level == LEVEL_PRIVILEGED)

@@ -1,6 +1,6 @@
 /*
- * Whether a judged command runs: what the operator allows, what the jail can do, and who is there
- * to be asked.
+ * Approval: decides whether a judged command runs, by the operator's settings, the jail's
+ * abilities, and the presence of a person who can be asked.
  */
 #ifndef POLICY_APPROVE_H
 #define POLICY_APPROVE_H
@@ -17,7 +17,7 @@ struct approve_rules {
 
 enum decision { DECIDE_RUN, DECIDE_ASK, DECIDE_DENY, DECIDE_BLOCK };
 
-/* `why` (never NULL afterwards) is the reason as the model and the audit trail see it. */
+/* Decides. `why` (never NULL afterwards) is the reason for the model and the audit trail. */
 enum decision approve_decide(
 	const struct approve_rules *rules, const struct verdict *verdict, const char **why);
 #endif

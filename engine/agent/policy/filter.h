@@ -1,6 +1,6 @@
 /*
- * What a model is shown of a text that is data: without secrets, and with a word about what reads
- * like instructions.
+ * The filter for texts that are shown to a model as data: it removes secrets, and marks or counts
+ * text that reads like instructions.
  */
 #ifndef POLICY_FILTER_H
 #define POLICY_FILTER_H
@@ -8,18 +8,18 @@
 
 struct filter {
 	const struct redact *redact;
-	/* A command printed it: markers of injection are replaced. Else a file holds it, which
-	 * stays byte for byte what it was but for its secrets, so that edits can match it. */
+	/* The text is a command's output: markers of injection are replaced. Else it is a file's,
+	 * which stays the same byte for byte apart from secrets, so that edits can match it. */
 	bool command;
 };
 
-/* What was found. */
+/* Counts of what was found. */
 struct filtered {
 	struct redact_tally tally;
 	size_t markers;
 };
 
-/* Appends `text`, filtered. -1: it crosses out->cap_bytes. */
+/* Appends `text`, filtered. Returns -1 if it goes beyond out->cap_bytes. */
 int filter_text(const struct filter *filter, const char *text, size_t len, struct buf *out,
 	struct filtered *seen);
 #endif

@@ -49,14 +49,16 @@ static bool match_key(const struct redact *redact, struct place p, struct match 
 
 enum { VAGUE_KINDS = 1U << REDACT_VALUE | 1U << REDACT_ENTROPY };
 
-/* Nothing but a known secret begins at a space or within a word: most of a text. */
+/* Reports whether only a known secret can begin here, as at a space or within a word: true of most
+ * places. */
 static bool is_dull(struct place p)
 {
 	unsigned char c = (unsigned char)p.text[p.at];
 	return isspace(c) || (isalnum(c) && p.at && isalnum((unsigned char)p.text[p.at - 1]));
 }
 
-/* The first recogniser that fits wins; the order is from the surest to the vaguest. */
+/* Finds a secret at the place: the first recogniser that fits wins, from the surest to the
+ * vaguest. */
 static bool match_any(const struct redact *redact, unsigned ignored_kinds, struct place p,
 	struct match *m, enum redact_kind *kind)
 {
@@ -93,8 +95,8 @@ struct replacing {
 	unsigned ignored_kinds;
 	bool over;       /* its length and its line breaks stay */
 	bool own;        /* names stay */
-	size_t begun;    /* what stands before it is written */
-	struct span due; /* found with words in front of it that are kept, and may hold others */
+	size_t begun;    /* everything before this place is written */
+	struct span due; /* a secret found after words that stay; these may contain other secrets */
 };
 
 static void write_over(struct buf *out, const char *secret, size_t len)
@@ -103,8 +105,8 @@ static void write_over(struct buf *out, const char *secret, size_t len)
 		buf_addc(out, secret[i] == '\n' || secret[i] == '\r' ? secret[i] : '*');
 }
 
-/* Where a secret ends: with what only looks like one goes all of each known one that begins in it.
- */
+/* Replaces a secret by its mark, and with it each known secret that begins inside it, to its
+ * end. */
 static void put_mark(struct replacing *replacing, struct span s)
 {
 	if (replacing->r)
@@ -200,8 +202,8 @@ int redact_over(const struct redact *redact, const char *text, size_t len, struc
 		.own = true});
 }
 
-/* The secret across `at`, or several where one begins in another, with the words that make one of
- * it. from == to: nothing. */
+/* Returns the secret that lies across `at`, with the words that identify it; several if they
+ * overlap. from == to: none. */
 static struct span across(const struct redact *redact, struct place p, size_t at)
 {
 	struct span s = {0};
@@ -222,7 +224,7 @@ static struct span across(const struct redact *redact, struct place p, size_t at
 
 size_t redact_cut(const struct redact *redact, const char *text, size_t len, size_t at, bool behind)
 {
-	/* Of what is longer than a secret, only the part nearest to the cut was looked at. */
+	/* A secret may be longer than the part that is looked at, so look again at each new cut. */
 	for (struct span s; (s = across(redact, (struct place){text, len, 0}, at)).to;)
 		at = behind ? s.to : s.from;
 	return at;

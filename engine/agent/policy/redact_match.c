@@ -17,7 +17,7 @@ static bool in_alnum(char c)
 	return isalnum((unsigned char)c);
 }
 
-/* Whether the byte before the place cannot belong to a word that goes on at it. */
+/* Reports whether a word may begin here: the byte before does not belong to one. */
 static bool at_word(struct place p)
 {
 	return p.at == 0 || !is_word(p.text[p.at - 1]);
@@ -33,7 +33,8 @@ static size_t left(struct place p)
 	return p.len - p.at;
 }
 
-/* Asked of every byte of every text: most answers need no call. */
+/* Compares letters without case. Called for every byte of every text, so most answers need no
+ * call. */
 static bool same_letter(char a, char b)
 {
 	return !((a ^ b) & ~0x20);
@@ -47,7 +48,7 @@ static bool starts(struct place p, const char *with)
 	return left(p) >= n && !strncasecmp(here(p), with, n);
 }
 
-/* Length of the run at `text` for which `in` holds. */
+/* Returns the length of the run at `text` for which `in` holds. */
 static size_t run_of(const char *text, size_t len, bool (*in)(char))
 {
 	size_t n = 0;
@@ -56,8 +57,8 @@ static size_t run_of(const char *text, size_t len, bool (*in)(char))
 	return n;
 }
 
-/* So much without an end is taken for a secret: to ask at each of its places what it is would cost
- * its length squared, and who wrote it may have wanted that. */
+/* A run this long without an end counts as a secret. Examining it at each of its places would take
+ * time by its length squared, which an attacker could use. */
 enum { ENDLESS_BYTES = 8 * 1024 };
 
 /* --- PEM ----------------------------------------------------------------------------------- */
@@ -114,7 +115,7 @@ static bool is_placeholder(const char *value, size_t len)
 
 enum { LINE_BEFORE_BYTES = 1024, USER_BYTES = 256 };
 
-/* Whether a command ends here: with its line, or where another one follows in it. */
+/* Reports whether a command ends here: at the end of its line, or before another command. */
 static bool ends_command(const char *at, const char *from)
 {
 	if (*at == '\n')
@@ -122,7 +123,7 @@ static bool ends_command(const char *at, const char *from)
 	return *at && strchr("|;&", *at) && (at[1] == ' ' || at[1] == '\t');
 }
 
-/* Whether the command up to the place holds the word `curl`. */
+/* Reports whether the command up to the place contains the word `curl`. */
 static bool behind_curl(struct place p)
 {
 	size_t back = p.at < LINE_BEFORE_BYTES ? p.at : LINE_BEFORE_BYTES;
@@ -137,7 +138,7 @@ static bool behind_curl(struct place p)
 	return false;
 }
 
-/* curl -u USER:PASSWORD, in each way to write the option. */
+/* Matches curl -u USER:PASSWORD, in each spelling of the option. */
 static bool match_curl(struct place p, struct match *out)
 {
 	static const char *const longs[] = {"--user=", "--user ", "--proxy-user=", "--proxy-user "};
@@ -195,14 +196,14 @@ bool match_header(struct place p, struct match *out)
 
 /* --- URLs ---------------------------------------------------------------------------------- */
 
-/* A password that nobody encoded may hold any letter, and `@`: the last one is in front of the
- * host. */
+/* Reports whether a byte may belong to the authority. An unencoded password may hold any letter,
+ * even `@`; the last `@` is before the host. */
 static bool in_authority(char c)
 {
 	return (isgraph((unsigned char)c) && !strchr("/\"'<>?#", c)) || (unsigned char)c >= 0x80;
 }
 
-/* The colon behind the user, whose name may be a placeholder; NULL: there is none. */
+/* Returns the colon after the user, whose name may be a placeholder; NULL: there is none. */
 static const char *user_end(const char *user, size_t len)
 {
 	const size_t mark = sizeof(REDACT_MARK) - 1;
@@ -215,7 +216,7 @@ static const char *user_end(const char *user, size_t len)
 	return NULL;
 }
 
-/* scheme://user:PASSWORD@ */
+/* Matches scheme://user:PASSWORD@. */
 bool match_url(struct place p, struct match *out)
 {
 	if (!starts(p, "://"))
@@ -244,8 +245,9 @@ static bool ends_with(const char *name, size_t len, const char *suffix)
 	       !strncasecmp(name + len - n, suffix, n);
 }
 
-/* NAMES_LIKE_THIS are environment variables; other spellings are code, where "primary_key = id" is
- * common, so only names that speak of credentials count there. */
+/* Reports whether a name says that its value is secret. NAMES_LIKE_THIS are environment variables.
+ * Other spellings are code, where "primary_key = id" is common, so there only names of credentials
+ * count. */
 static bool is_secret_name(const char *name, size_t len, bool *shouted)
 {
 	static const char *const code[] = {"api_key", "apikey", "api-key", "secret_key",
@@ -291,7 +293,8 @@ static bool is_uniform(const char *value, size_t len)
 	return true;
 }
 
-/* os.environ[...], getenv(...), config.key: an expression, not a value. */
+/* Reports whether the value is an expression, such as os.environ[...], getenv(...) or
+ * config.key. */
 static bool is_expression(const char *value, size_t len)
 {
 	size_t name = run_of(value, len, in_name);
@@ -392,7 +395,8 @@ static const struct {
 	{"SG.", 40, 0, in_jwt},
 };
 
-/* Chance leaves the digits out of some keys. Words with dashes between them are names. */
+/* Reports whether a tail is random. Some random keys have no digits; words joined by dashes are
+ * names. */
 static bool is_random(const char *tail, size_t len, bool (*in)(char))
 {
 	if (is_uniform(tail, len))
@@ -468,7 +472,7 @@ static double bits_per_byte(const char *text, size_t len)
 	return bits;
 }
 
-/* Digests, public keys and paths have the same alphabet and are no secrets. */
+/* Reports whether a word is a digest, a public key or a path: these have the same alphabet. */
 static bool is_harmless(struct place p, const char *word, size_t len)
 {
 	static const char *const before[] = {"h1:", "SHA256:", "base64,", "ssh-rsa ",
@@ -494,7 +498,7 @@ bool match_entropy(struct place p, struct match *out)
 	bool lower = false, upper = false;
 	if (len < ENTROPY_MIN_BYTES)
 		return false;
-	/* NAME=word: the name is none of it. */
+	/* In NAME=word, the name is not part of the secret. */
 	const char *word = here(p), *equals;
 	while ((equals = memchr(word, '=', len)) && equals[1] != '=' && equals + 1 < word + len) {
 		len -= (size_t)(equals + 1 - word);

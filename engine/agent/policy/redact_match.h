@@ -10,7 +10,7 @@ struct place {
 	size_t len, at;
 };
 
-/* `keep` bytes from the place stay, the `secret` bytes behind them go. */
+/* `keep` bytes at the place stay, the `secret` bytes after them go. */
 struct match {
 	size_t keep, secret;
 };

@@ -22,7 +22,7 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-/* Bytes of `text` that spell `marker`; 0: they do not. */
+/* Returns how many bytes of `text` spell `marker`; 0: it does not. */
 static size_t spells(const char *marker, const char *text, size_t len)
 {
 	size_t at = 0;

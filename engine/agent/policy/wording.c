@@ -9,7 +9,7 @@ static const char *const behind[26] = {"cdgilmnprstuy", "eou", "aehklot", "eios"
 	"aio", "e", "aeio", "cdglnorstz", "s", "e", "adeilosu", "aep", "acdegostu", "cdlmnoprtuw",
 	"aeort", "", "aeinorsu", "eiost", "aehiorsu", "cdelmnrst", "ae", "h", "t", "", "e"};
 
-/* Of one word: a capital begins another. */
+/* Reports whether `b` often follows `a` inside a word. A capital begins another word. */
 static bool is_usual_pair(char a, char b)
 {
 	return isalpha((unsigned char)a) && islower((unsigned char)b) &&

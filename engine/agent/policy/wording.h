@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `text` of 40 bytes and more is made of words, in whatever case and however joined:
- * "buildAndPublishDockerImageForQuayRegistryV2". Of random letters and digits one in millions is.
- */
+/* Reports whether `text`, of 40 bytes or more, is made of words, in any case and however joined:
+ * "buildAndPublishDockerImageForQuayRegistryV2". Random letters and digits pass once in
+ * millions. */
 bool wording_is(const char *text, size_t len);
 #endif

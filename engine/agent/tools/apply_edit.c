@@ -16,7 +16,7 @@
 
 enum { FILE_CAP_BYTES = 8 * 1024 * 1024, EDITS_MAX = 64, TEMP_BYTES = 48 };
 
-/* Where an edit lands: a directory that was reached without a link, and a name in it. */
+/* The target of an edit: a directory that was reached without a link, and a name in it. */
 struct target {
 	const char *path; /* as the model wrote it */
 	int dir_fd;
@@ -37,7 +37,7 @@ static int cannot(struct buf *out, const char *path, int number)
 	return -1;
 }
 
-/* Compared by identity, not by spelling: a protected directory stays protected under any name, and
+/* Compares by identity, not by spelling: a protected directory stays protected under any name, also
  * on a file system that ignores case. */
 static bool is_protected(const struct tool_context *context, const struct stat *st)
 {
@@ -49,7 +49,7 @@ static bool is_protected(const struct tool_context *context, const struct stat *
 	return false;
 }
 
-/* A name that is protected before it exists. */
+/* Reports whether the path is protected, even if nothing exists there yet. */
 static bool names_protected(const struct tool_context *context, const char *relative, size_t len)
 {
 	size_t root = strlen(context->workspace);
@@ -63,8 +63,8 @@ static bool names_protected(const struct tool_context *context, const char *rela
 	return false;
 }
 
-/* Looks at `name`, which is or would be in `dir_fd`. An edit in a git directory is refused; one
- * that makes a git directory ends the state: nobody does that by accident. */
+/* Looks at `name`, which is or would be in `dir_fd`. Refuses an edit inside a git directory; one
+ * that makes a git directory ends the state, since nobody does that by accident. */
 static int check_git_dir(int dir_fd, const char *name, const char *path, struct buf *out)
 {
 	struct stat st;
@@ -83,7 +83,7 @@ static int check_git_dir(int dir_fd, const char *name, const char *path, struct 
 	return TOOL_ENDS;
 }
 
-/* One component further down; made when `make` and missing. */
+/* Goes one component further down; makes it if `make` and it is missing. */
 static int descend(
 	const struct tool_context *context, struct target *at, const char *name, bool make)
 {
@@ -119,7 +119,7 @@ static int refuse_component(struct buf *out, const char *path, int number)
 	return cannot(out, path, number);
 }
 
-/* Whether it could be edited, whoever may. */
+/* Refuses a target that is not a regular file. */
 static int check_kind(mode_t mode, const char *path, struct buf *out)
 {
 	if (S_ISLNK(mode))
@@ -131,7 +131,7 @@ static int check_kind(mode_t mode, const char *path, struct buf *out)
 	return -1;
 }
 
-/* "./a//b" -> "a/b": one spelling, or the names that are protected would have several. */
+/* Turns "./a//b" into "a/b": protected names must have one spelling. */
 static int tidy(const char *relative, char out[PATH_MAX])
 {
 	size_t n = 0;
@@ -189,7 +189,8 @@ static int write_temp(int dir_fd, const char *temp, const struct buf *text, mode
 	return io_write(fd, text->data, text->len) || fchmod(fd, mode) || fsync(fd) ? -1 : 0;
 }
 
-/* NFS and most of FUSE know no RENAME_NOREPLACE: there an empty file takes the name first. */
+/* Puts a new file in place. NFS and most of FUSE have no RENAME_NOREPLACE: there an empty file
+ * takes the name first. */
 static int put_new(int dir_fd, const char *temp, const char *name)
 {
 	if (!renameat2(dir_fd, temp, dir_fd, name, RENAME_NOREPLACE))
@@ -207,7 +208,8 @@ static int put_new(int dir_fd, const char *temp, const char *name)
 	return failed;
 }
 
-/* All or nothing: a temporary file under a name nobody can have planted, then a rename. */
+/* Replaces the file whole: writes a temporary file under a name that nobody can have planted, and
+ * renames it. */
 static int replace(const struct target *to, const struct buf *text, mode_t mode, bool create)
 {
 	uint64_t nonce = 0;
@@ -215,7 +217,7 @@ static int replace(const struct target *to, const struct buf *text, mode_t mode,
 	if (getrandom(&nonce, sizeof(nonce), 0) != sizeof(nonce))
 		return -1;
 	snprintf(temp, sizeof(temp), ".agent6-edit-%016llx", (unsigned long long)nonce);
-	/* O_PATH descriptors take the *at calls but no fsync. */
+	/* An O_PATH descriptor works for the *at calls, but not for fsync. */
 	AUTO_FD int dir_fd = openat(to->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir_fd < 0 || write_temp(dir_fd, temp, text, mode) ||
 		(create ? put_new(dir_fd, temp, to->name)
@@ -228,7 +230,7 @@ static int replace(const struct target *to, const struct buf *text, mode_t mode,
 	return fsync(dir_fd);
 }
 
-/* A file that holds nothing has nothing that could be replaced in it, or lost. */
+/* Reports whether the file is empty: create may replace it, and edits find nothing in it. */
 static bool is_empty(const struct target *to, struct stat *st)
 {
 	return !fstatat(to->dir_fd, to->name, st, AT_SYMLINK_NOFOLLOW) && S_ISREG(st->st_mode) &&
@@ -308,7 +310,7 @@ static bool has_known_members(const json_t *edit)
 	return count == json_object_size(edit);
 }
 
-/* The list as a model wrote it. 1: one create; 0: replacements; -1: refused. */
+/* Reads the list that the model wrote. 1: one create; 0: replacements; -1: refused. */
 static int read_edits(const json_t *list, struct edit edits[EDITS_MAX], struct buf *out)
 {
 	size_t count = json_array_size(list);

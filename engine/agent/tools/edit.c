@@ -9,14 +9,14 @@ enum { EDIT_CAP_BYTES = 16 * 1024 * 1024, CLOSE_LINES_MAX = 40, INDENT_MAX = 64 
 
 enum { EFFORT_BYTES = 128 * 1024 * 1024, LINE_BYTES = 16, PLACES_SHOWN = 10, NOTES_MAX = 3 };
 
-/* The file as it is, and what is said about the edits to it. */
+/* The file, and the report about the edits to it. */
 struct file {
 	const char *text;
 	size_t len;
 	struct buf *report;
 };
 
-/* Where an edit goes, and the text that will stand there. */
+/* The place of an edit, and the text that will stand there. */
 struct placed {
 	const struct edit *edit;
 	size_t number;   /* of the edit, for messages */
@@ -57,7 +57,7 @@ static void with_crlf(const char *text, struct buf *out)
 	}
 }
 
-/* False: there is nothing to take out. */
+/* Copies the text without carriage returns. Returns false if it has none. */
 static bool without_cr(const char *text, struct buf *out)
 {
 	const char *from = text;
@@ -68,7 +68,7 @@ static bool without_cr(const char *text, struct buf *out)
 	return from != text;
 }
 
-/* Whether every line of the file ends in CRLF. */
+/* Reports whether every line of the file ends in CRLF. */
 static bool is_crlf(const struct file *file)
 {
 	const char *end = file->text + file->len, *at = memchr(file->text, '\n', file->len);
@@ -101,16 +101,16 @@ static bool next_line(const char **at, const char *end, struct line *out)
 	return true;
 }
 
-/* How the file's indentation differs from the edit's: blanks to put in front, or to take away. */
+/* The difference between the file's indentation and the edit's: blanks to add, or to remove. */
 struct shift {
 	char add[INDENT_MAX + 1], drop[INDENT_MAX + 1];
 	bool known;
 };
 
-/* A search for the lines of an edit in a file. Each line of the file is compared with all of them:
- * where both are long and all alike that would take for ever, so the effort is limited. */
+/* A search for the lines of an edit in a file. Comparing each line of the file with all of them
+ * takes too long if both are long and alike, so the effort is limited. */
 struct hunt {
-	const char *old, *old_end, *end; /* what is looked for; the end of the file */
+	const char *old, *old_end, *end; /* the text to find; the end of the file */
 	size_t effort;
 };
 
@@ -119,7 +119,7 @@ static struct hunt hunt_of(const struct file *file, const char *old)
 	return (struct hunt){old, old + strlen(old), file->text + file->len, EFFORT_BYTES};
 }
 
-/* False: the effort is used up. */
+/* Returns false if the effort is used up. */
 static bool spend(struct hunt *hunt, const struct line *line)
 {
 	size_t cost = line->len + LINE_BYTES;
@@ -151,7 +151,8 @@ static bool fits_shift(struct shift *shift, const struct line *file, const struc
 	return true;
 }
 
-/* Whether the lines at `text` are those of `old` but for one shift. Blank lines fit any. */
+/* Reports whether the lines at `text` equal those of `old` apart from one shift. Blank lines fit
+ * any. */
 static bool block_fits(struct hunt *hunt, const char *text, struct shift *shift, const char **stop)
 {
 	const char *old = hunt->old;
@@ -183,7 +184,7 @@ static void reindent(const char *text, const struct shift *shift, struct buf *ou
 	}
 }
 
-/* The only block that is `old` shifted by one indentation. */
+/* Finds the only block that equals `old` shifted by one indentation. */
 static bool heal_indent(const struct file *file, struct placed *placed)
 {
 	const char *old = placed->edit->old_text, *at = file->text, *stop = NULL,
@@ -224,7 +225,7 @@ static size_t count_lines(const char *text)
 	return n;
 }
 
-/* Without the indentation and the blanks at its end. */
+/* Returns the line without its indentation and trailing blanks. */
 static struct line core_of(const struct line *line)
 {
 	struct line core = {.at = line->at + line->indent, .len = line->len - line->indent};
@@ -233,7 +234,8 @@ static struct line core_of(const struct line *line)
 	return core;
 }
 
-/* Whether a good part of the longer one begins or ends both. */
+/* Reports whether two lines share more than a third of the longer one, at their beginning and
+ * end. */
 static bool is_alike(const struct line *a, const struct line *b)
 {
 	struct line x = core_of(a), y = core_of(b);
@@ -246,7 +248,7 @@ static bool is_alike(const struct line *a, const struct line *b)
 	return head + tail > 2 && 3 * (head + tail) > most;
 }
 
-/* How well the lines at a place fit: those that are the same, and those that are alike. */
+/* How well the lines at a place fit: the number of equal and of similar lines. */
 struct fit {
 	size_t same, alike;
 };
@@ -278,7 +280,8 @@ static size_t blanks_after(const struct line *line)
 	return line->len - line->indent - core_of(line).len;
 }
 
-/* What cannot be seen in a line as it is shown. True: there was such a thing. */
+/* Reports a difference in a line that cannot be seen when it is shown. Returns whether there was
+ * one. */
 static bool note_line(
 	const struct line *file, const struct line *old, size_t number, struct buf *report)
 {
@@ -354,7 +357,7 @@ static void show_closest(const struct file *file, const char *old)
 	show_region(&h, best, best_number, file->report);
 }
 
-/* As read_file shows them. */
+/* Reports whether every line begins with a number and a tab, as read_file shows lines. */
 static bool has_numbers(const char *text)
 {
 	const char *at = text, *end = text + strlen(text);
@@ -367,13 +370,13 @@ static bool has_numbers(const char *text)
 	return lines;
 }
 
-/* Whether a text is a part of what another edit puts there, or goes beyond it. */
+/* Reports whether a text is part of what another edit writes there, or contains that. */
 static bool is_made(const char *text, const char *made)
 {
 	return made[strspn(made, " \t\r\n")] && (strstr(text, made) || strstr(made, text));
 }
 
-/* Why it was not found, beyond what the file's text shows. */
+/* Guesses why the text was not found, beyond what the file's text shows. */
 static void guess_why(const struct file *file, const struct placed *placed)
 {
 	const struct edit *e = placed->edit, *first = e - (placed->number - 1);
@@ -413,8 +416,8 @@ static int check_texts(const struct file *file, const struct placed *placed)
 	return 0;
 }
 
-/* A single line's edit does not say how its file ends lines; several lines put there do as it does.
- */
+/* Gives the new text the file's line ends if it has several lines. The edit of a single line does
+ * not show how the file ends its lines. */
 static void keep_ends(const struct file *file, struct placed *placed)
 {
 	const struct edit *e = placed->edit;
@@ -424,7 +427,7 @@ static void keep_ends(const struct file *file, struct placed *placed)
 	buf_addf(file->report, "Edit %zu: the file's CRLF line ends were kept.\n", placed->number);
 }
 
-/* The only text that is `old` with the file's line ends instead of its own. */
+/* Finds the only text that equals `old` with the file's line ends instead of its own. */
 static bool heal_ends(const struct file *file, struct placed *placed)
 {
 	const struct edit *e = placed->edit;
@@ -446,7 +449,7 @@ static bool heal_ends(const struct file *file, struct placed *placed)
 	return true;
 }
 
-/* The file's last line has no end, and the edit gives it one: it stays without. */
+/* Removes the line end that the edit gives the file's last line, which has none. */
 static bool heal_final(const struct file *file, struct placed *placed)
 {
 	const struct edit *e = placed->edit;
@@ -464,7 +467,7 @@ static bool heal_final(const struct file *file, struct placed *placed)
 	return true;
 }
 
-/* "(lines 3, 17)" */
+/* Writes "(lines 3, 17)". */
 static void list_places(const struct file *file, const char *what)
 {
 	size_t what_len = strlen(what), n = 0;

@@ -12,8 +12,8 @@
 enum { SEARCH_SECS = 10, PATTERN_MAX = 1000 };
 enum { SEARCH_OK = 0, SEARCH_BAD = 1 };
 
-/* A pattern can cost time and memory out of all proportion: the search runs in a child that the
- * kernel ends. It inherits every wall of this process. */
+/* Searches in a child process, since a pattern can cost any amount of time and memory and the
+ * kernel then kills it. The child inherits the confinement of this process. */
 static void child(const struct search *search, int dir_fd, int out_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -77,7 +77,7 @@ static int grep(const struct tool_context *context, const json_t *arguments, str
 	const char *relative = lookup_relative(context, path, out);
 	if (!relative)
 		return -1;
-	/* A file is searched alone, by way of its directory's rules not at all. */
+	/* A single file is searched without the ignore rules of its directory. */
 	struct stat st;
 	AUTO_BUF unused = BUF_INIT(TOOL_TEXT_CAP_BYTES);
 	AUTO_FD int file = lookup_open_file(context, path, &st, &unused);

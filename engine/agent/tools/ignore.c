@@ -64,7 +64,7 @@ void ignore_done(struct ignore *ignore)
 	free(ignore->rules);
 }
 
-/* Whether the last byte of a pattern, which stands for itself, is another one than the name's. */
+/* Reports whether a pattern ends in a plain byte that differs from the name's last byte. */
 static bool ends_otherwise(const char *pattern, size_t pattern_len, const char *name, size_t len)
 {
 	char last = pattern_len ? pattern[pattern_len - 1] : '*';
@@ -72,9 +72,9 @@ static bool ends_otherwise(const char *pattern, size_t pattern_len, const char *
 	return plain && (!len || name[len - 1] != last);
 }
 
-/* A pattern and a name may be parts of paths: fnmatch knows no double star, so it is asked
- * component by component. Every rule meets every file, and most are a plain name or a star and the
- * end of one: these are settled by their bytes. */
+/* Matches a pattern with a name; both may be parts of paths. fnmatch has no double star, so it is
+ * called for each component. Every rule meets every file, and most are a plain name or a star and
+ * an ending: these are decided by comparing bytes. */
 static bool match_one(const char *pattern, size_t pattern_len, const char *name, size_t name_len)
 {
 	if (ends_otherwise(pattern, pattern_len, name, name_len))
@@ -88,8 +88,9 @@ static bool match_one(const char *pattern, size_t pattern_len, const char *name,
 	return p && n && !fnmatch(p, n, 0);
 }
 
-/* Where nothing fits, only the last double star takes one more component: what stands between two
- * of them is best found as early as it can be. To try the others as well takes for ever. */
+/* Matches component by component. If nothing fits, only the last double star takes one more
+ * component: matching as early as possible between two double stars is enough, and trying the
+ * others too would take exponential time. */
 bool ignore_glob(const char *pattern, const char *path)
 {
 	const char *behind = NULL, *taken = NULL; /* of the last double star; what it leaves */

@@ -12,13 +12,14 @@ struct ignore_rule {
 	bool negated, directories_only, anchored; /* anchored: matched against the whole path */
 };
 
-/* The rules of one directory; `parent` is the enclosing one's, NULL at the root. */
+/* The rules of one directory; `parent` is the enclosing directory's, NULL at the root. */
 struct ignore {
 	const struct ignore *parent;
-	size_t prefix_len; /* of this directory in the paths asked about, slash included */
+	/* Length of this directory's path in the paths asked about, with its slash. */
+	size_t prefix_len;
 	struct ignore_rule *rules;
 	size_t count;
-	bool cut; /* there were more */
+	bool cut; /* there were more rules */
 };
 
 enum { IGNORE_RULES_MAX = 4096 };
@@ -27,8 +28,9 @@ enum { IGNORE_RULES_MAX = 4096 };
 void ignore_init(
 	struct ignore *ignore, const struct ignore *parent, size_t prefix_len, const char *text);
 void ignore_done(struct ignore *ignore);
-/* Whether `path` (relative to the root) is ignored, given that its directory is not. */
+/* Reports whether `path` (relative to the root) is ignored, if its directory is not. */
 bool ignore_match(const struct ignore *ignore, const char *path, bool is_directory);
-/* Whether `path` matches `pattern` component by component; ** stands for any number of them. */
+/* Reports whether `path` matches `pattern` component by component; ** stands for any number of
+ * them. */
 bool ignore_glob(const char *pattern, const char *path);
 #endif

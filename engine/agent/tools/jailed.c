@@ -9,7 +9,7 @@
 
 enum {
 	STREAMS = LAUNCHER_FDS - 1,
-	GRACE_MS = 10 * 1000, /* the jail enforces the time-out; this is for one that hangs */
+	GRACE_MS = 10 * 1000, /* the jail keeps the time-out; this is for one that hangs */
 };
 
 static bool drain(int fd, struct output *output)
@@ -21,8 +21,8 @@ static bool drain(int fd, struct output *output)
 	return n > 0 || (n < 0 && errno == EINTR);
 }
 
-/* Reads all three streams to their ends; a full pipe never holds the command up. False: they have
- * none at the deadline. */
+/* Reads all three streams to their ends, so that a full pipe never blocks the command. Returns
+ * false if they have not ended at the deadline. */
 static bool collect(int fds[STREAMS], struct output *const to[STREAMS], int64_t deadline_ms)
 {
 	for (int open_count = STREAMS; open_count;) {
@@ -104,7 +104,7 @@ void jailed_done(struct jailed *jailed)
 	jailed->status = NULL;
 }
 
-/* A terminal's own language and broken characters would confuse whoever reads the text. */
+/* Appends text without a terminal's control sequences and broken characters. */
 static void add_clean(struct buf *out, const char *text, size_t len)
 {
 	for (size_t i = 0, step; i < len; i += step) {

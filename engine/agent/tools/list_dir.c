@@ -76,7 +76,7 @@ static void write_entry(
 	}
 }
 
-/* The directory at `path`, or the one in which its last part is a *pattern. */
+/* Opens the directory at `path`, or the one for which the last part of `path` is a *pattern. */
 static int open_listed(
 	const struct tool_context *context, const char *path, const char **pattern, struct buf *out)
 {

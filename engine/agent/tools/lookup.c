@@ -69,7 +69,8 @@ bool lookup_is_hidden(const struct tool_context *context, const struct stat *st)
 	return false;
 }
 
-/* Where a path led to decides, not how it was spelled. What cannot be told is hidden. */
+/* Reports whether the opened file lies in a hidden place, however its path was spelled. If the
+ * place cannot be told, it counts as hidden. */
 static bool lies_hidden(const struct tool_context *context, int fd)
 {
 	char at[PATH_MAX], hidden[PATH_MAX];
@@ -83,7 +84,8 @@ static bool lies_hidden(const struct tool_context *context, int fd)
 	return false;
 }
 
-/* Whether the deepest directory that is there on the way to `path`, which is not, is hidden. */
+/* Reports whether `path`, which does not exist, leads into a hidden directory: looks at the deepest
+ * one on the way that exists. */
 static bool leads_hidden(const struct tool_context *context, const char *path)
 {
 	AUTO_FREE char *above = strdup(path);
@@ -105,7 +107,7 @@ static int refuse_hidden(struct buf *out, const char *path)
 	return -1;
 }
 
-/* The name in `dir` that is most like `name`. Heap; NULL: none is. */
+/* Returns the name in `dir` that is most similar to `name`. Heap; NULL: none is. */
 static char *nearest(DIR *dir, const char *name)
 {
 	char *names[NAMES_MAX], *found = NULL;
@@ -120,7 +122,7 @@ static char *nearest(DIR *dir, const char *name)
 	return found;
 }
 
-/* With what it may have been meant for, where its directory holds something like it. */
+/* Refuses a missing path, and suggests a similar name in its directory if there is one. */
 static int refuse_name(const struct tool_context *context, const char *path, struct buf *out)
 {
 	AUTO_BUF ignored = BUF_INIT(TOOL_TEXT_CAP_BYTES);
@@ -145,7 +147,7 @@ static int refuse_name(const struct tool_context *context, const char *path, str
 	return -1;
 }
 
-/* What else would do with what is there. */
+/* Returns advice about the tool that suits what was found. */
 static const char *other_tool(mode_t there, mode_t wanted)
 {
 	if (S_ISDIR(there) && S_ISREG(wanted))
@@ -153,8 +155,8 @@ static const char *other_tool(mode_t there, mode_t wanted)
 	return S_ISREG(there) && S_ISDIR(wanted) ? "; use read_file." : ".";
 }
 
-/* Looks first: opening a device or a pipe can have effects of its own. What is then opened must be
- * the very thing that was looked at. */
+/* Opens a file of that kind. Looks first, since opening a device or a pipe can have effects, and
+ * checks that the opened file is the one looked at. */
 static int open_kind(const struct tool_context *context, const char *path, mode_t kind,
 	struct stat *st, struct buf *out)
 {

@@ -11,7 +11,7 @@ bool permit_is_argv(const json_t *argv)
 	return argc && argc <= PERMIT_ARGC_MAX && *json_string_value(json_array_get(argv, 0));
 }
 
-/* {argv, level, approvals, reasons, decision, why} */
+/* Returns {argv, level, approvals, reasons, decision, why}. */
 static json_t *judge(const struct tool_context *context, json_t *argv)
 {
 	static const char *const decisions[] = {[DECIDE_RUN] = "run",
@@ -33,7 +33,7 @@ static json_t *judge(const struct tool_context *context, json_t *argv)
 	return judged;
 }
 
-/* Only the judge's own yes and the supervisor's yes together are one. */
+/* Keeps an answer. A command may run only if the judge here and the supervisor both say so. */
 static void keep_answer(json_t *command, const json_t *answer)
 {
 	const char *decision = json_string_value(json_object_get(command, "decision"));
@@ -63,7 +63,7 @@ void permit_batch(const struct tool_context *context, json_t *argvs)
 	p->waiting = commands;
 }
 
-/* The answer that waits for exactly this argv; NULL: there is none. New reference. */
+/* Returns the waiting answer for exactly this argv; NULL: there is none. New reference. */
 static json_t *take_waiting(struct permits *permits, const json_t *argv)
 {
 	json_t *first = json_array_get(permits->waiting, 0);

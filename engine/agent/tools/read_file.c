@@ -4,18 +4,21 @@
 
 #include "base/utf8.h"
 
-/* MARGIN_BYTES: what a line that is cut is known by beyond the cut, the longest secret at least. */
+/* MARGIN_BYTES: text that is read beyond the cut of a long line so that a secret there is
+ * recognised; at least the longest secret. */
 enum { PAGE_LINES = 2000, PAGE_BYTES = 256 * 1024, MARGIN_BYTES = 8192, CHUNK_BYTES = 64 * 1024 };
 static const int64_t scan_max_bytes = 256 * 1024 * 1024;
 
 struct page {
 	const struct redact *redact;
 	struct buf *out;
-	size_t begin_len, line_len; /* out->len before the first line and before this one */
+	size_t begin_len, line_len; /* out->len before the first line, and before this one */
 	int64_t first, last;        /* lines asked for, 1-based, inclusive */
 	int64_t line;               /* the line being read */
-	int64_t next;               /* where to go on; 0: the page holds all that was asked for */
-	bool at_start, open, cut;   /* of the line; anything in it; it is longer than a page */
+	/* The line to go on with; 0: the page holds everything asked for. */
+	int64_t next;
+	/* The line: nothing of it is read yet; it has text; it is longer than a page. */
+	bool at_start, open, cut;
 	bool binary;
 };
 
@@ -25,7 +28,8 @@ static bool is_full(const struct page *page)
 	       page->out->len - page->begin_len >= PAGE_BYTES;
 }
 
-/* A line that no longer fits begins the next page; only one that fits no page is cut. */
+/* Adds text to the page. A line that no longer fits begins the next page; only a line that is too
+ * long for any page is cut. */
 static void take(struct page *page, const char *text, size_t len)
 {
 	if (page->cut)
@@ -84,7 +88,7 @@ static void scan(struct page *page, const char *bytes, size_t len)
 	}
 }
 
-/* 0, or the errno of a failed read. */
+/* Returns 0, or the errno of a failed read. */
 static int scan_file(struct page *page, int fd, int64_t *scanned)
 {
 	AUTO_FREE char *chunk = malloc(CHUNK_BYTES);

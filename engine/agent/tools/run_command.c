@@ -20,7 +20,8 @@ static void audit(
 	context->audit(context->ctx, more);
 }
 
-/* The beginning and, because errors come last, more of the end, cut at line ends. */
+/* Adds the beginning of a stream and a larger part of its end, where errors stand; cut at line
+ * ends. */
 static void add_stream(const struct tool_context *context, struct buf *out, const char *name,
 	const struct output *output)
 {
@@ -43,7 +44,7 @@ static void add_stream(const struct tool_context *context, struct buf *out, cons
 		from = redact_cut(context->redact, text.data, text.len, from, true);
 		shown = redact_cut(context->redact, text.data, text.len, shown, false);
 		buf_add(out, text.data, shown);
-		/* What the capture itself dropped is between the two as well. */
+		/* The bytes that the capture dropped lie in between as well. */
 		size_t kept = shown + text.len - from;
 		buf_addf(out, "[... %llu of %llu bytes left out ...]\n",
 			(unsigned long long)(output->total > kept ? output->total - kept : 0),
@@ -84,7 +85,7 @@ static void add_exit(struct buf *out, const json_t *status, int64_t code)
 		out, "exit %lld%s%s\n", (long long)code, limited ? "; " : "", limited ? limit : "");
 }
 
-/* agent6-jail's status line in words. True: the command ran and ended with 0. */
+/* Adds agent6-jail's status line in words. Returns true if the command ran and exited with 0. */
 static bool add_status(struct buf *out, const json_t *status, int64_t timeout_secs)
 {
 	const json_t *code = json_object_get(status, "exit");
@@ -108,7 +109,7 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 	       !json_is_true(json_object_get(status, "timed_out"));
 }
 
-/* SIGSYS is what the jail's system call filter kills with. */
+/* Reports a command killed by SIGSYS, the signal of the jail's system call filter. */
 static void report(const struct tool_context *context, const json_t *argv, const json_t *status)
 {
 	const json_t *error = json_object_get(status, "error");
@@ -122,7 +123,8 @@ static void report(const struct tool_context *context, const json_t *argv, const
 			json_object_get(status, "wall_ms"), "error", error));
 }
 
-/* What the jail could not run at all: with an error but no stage its 127 is not the command's. */
+/* Explains why the jail could not run the program. A 127 with an error but without a stage is the
+ * jail's, not the command's. */
 static void explain_missing(struct buf *out, const json_t *argv, const json_t *status)
 {
 	const char *name = json_string_value(json_array_get(argv, 0));
@@ -142,7 +144,7 @@ static void explain_missing(struct buf *out, const json_t *argv, const json_t *s
 			strchr(name, '/') ? ", or its first line names one that there is not" : "");
 }
 
-/* A command that does not end leaves the model time to hear of it, where the step has any. */
+/* Shortens a time-out so that the model has time left to react, if the step has any. */
 static int64_t bounded_secs(const struct tool_context *context, int64_t timeout_secs)
 {
 	int64_t left_secs = (context->commands->deadline_ms - clock_monotonic_ms()) / 1000;
@@ -151,7 +153,8 @@ static int64_t bounded_secs(const struct tool_context *context, int64_t timeout_
 	return timeout_secs < most ? timeout_secs : most;
 }
 
-/* The supervisor tells the user, and refuses what comes next where something is left. */
+/* Reports repositories that the command made. The supervisor tells the user, and refuses the next
+ * command if one is left in place. */
 static bool report_planted(const struct tool_context *context, const json_t *argv,
 	const json_t *status, struct buf *out)
 {

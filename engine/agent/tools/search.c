@@ -19,7 +19,7 @@ enum {
 	FILES_MAX = 100000,
 	FILE_CAP_BYTES = 16 * 1024 * 1024,
 	LINE_SHOWN_BYTES = 300,
-	LEAD_BYTES = 100, /* of them, what stands before a match far on in its line */
+	LEAD_BYTES = 100, /* bytes shown before a match that is far along its line */
 	IGNORE_CAP_BYTES = 256 * 1024,
 	PATTERN_CAP_BYTES = 64 * 1024,
 };
@@ -27,14 +27,14 @@ enum {
 struct walk {
 	const struct search *search;
 	regex_t regex;
-	struct buf *out; /* what out_fd has not got yet */
+	struct buf *out; /* text not yet written to out_fd */
 	int out_fd;
 	size_t hits, files, skipped;
-	size_t cut_lists;    /* .gitignore files whose rules are not all here */
-	char path[PATH_MAX]; /* of the entry at hand, relative to the workspace */
-	size_t start;        /* where in it what lies below the starting point begins */
+	size_t cut_lists;    /* .gitignore files with rules that were left out */
+	char path[PATH_MAX]; /* the current entry, relative to the workspace */
+	size_t start;        /* index in `path` of the part below the starting point */
 	size_t depth;
-	const char *note; /* on why nothing was found */
+	const char *note; /* a possible reason why nothing was found */
 };
 
 static bool is_over(const struct walk *walk)
@@ -47,7 +47,7 @@ static const char *below(const struct walk *walk)
 	return walk->path + walk->start;
 }
 
-/* Of a long line what is around the match. */
+/* Shows a hit; of a long line only the part around the match. */
 static void show_hit(
 	struct walk *walk, size_t number, const char *line, size_t len, const regmatch_t *match)
 {
@@ -92,7 +92,7 @@ static void flush(struct walk *walk)
 	buf_clear(walk->out);
 }
 
-/* Binary files (a NUL, or not UTF-8) hold no lines to show. */
+/* Searches a file, unless it is binary (a NUL, or not UTF-8). */
 static void search_fd(struct walk *walk, int fd)
 {
 	struct stat st;
@@ -135,7 +135,7 @@ static bool is_wanted(const struct walk *walk, const char *name)
 	return !glob || fits_glob(walk, glob, name);
 }
 
-/* The rules of the directory that the path at hand leads to. */
+/* Loads the ignore rules of the directory at the current path. */
 static void load_ignore(
 	struct walk *walk, int dir_fd, const struct ignore *parent, struct ignore *out)
 {
@@ -163,7 +163,7 @@ static void visit(struct walk *walk, int dir_fd, const char *name, const struct 
 		!ignore_match(ignore, walk->path, S_ISDIR(st.st_mode))) {
 		bool is_dir = S_ISDIR(st.st_mode);
 		bool wanted = is_dir || (S_ISREG(st.st_mode) && is_wanted(walk, name));
-		/* O_NOFOLLOW: a link is not searched; its target is, where it lies. */
+		/* O_NOFOLLOW: links are not searched; their targets are, where they lie. */
 		if (wanted && !lookup_is_hidden(walk->search->tools, &st)) {
 			AUTO_FD int fd = openat(dir_fd, name,
 				O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
@@ -239,7 +239,7 @@ static void conclude(const struct walk *walk)
 			walk->cut_lists, IGNORE_CAP_BYTES / 1024, IGNORE_RULES_MAX);
 }
 
-/* Down to the starting point, for the rules on the way. Takes `at_fd`. */
+/* Walks down to the starting point and loads the rules on the way. Takes `at_fd`. */
 static void walk_down(
 	struct walk *walk, int at_fd, const char *rest, const struct ignore *parent, int start_fd)
 {
@@ -269,7 +269,7 @@ static void search_tree(struct walk *walk, int fd)
 	walk_down(walk, root, where ? where : "", NULL, fd);
 }
 
-/* Behind a bracket expression, whose "]" may come first. */
+/* Skips a bracket expression, whose "]" may come first. */
 static const char *skip_bracket(const char *at)
 {
 	at += 1 + (at[1] == '^');
@@ -281,8 +281,8 @@ static const char *skip_bracket(const char *at)
 	return at + (*at == ']');
 }
 
-/* Models write Perl's expressions. What has the same meaning under another name is translated; what
- * silently means something else gets a note for when nothing is found. */
+/* Translates a pattern: models write Perl's expressions. Those with an equivalent are replaced; one
+ * that silently means something else gets a note, shown if nothing is found. */
 static void translate(const char *pattern, struct buf *out, const char **note)
 {
 	for (const char *at = pattern; *at;) {

@@ -11,12 +11,12 @@ struct tool_context;
 struct search {
 	const char *pattern; /* POSIX ERE */
 	const char *glob;    /* NULL: every file */
-	const char *prefix;  /* how the starting point is shown; "" for the workspace */
+	const char *prefix;  /* the shown form of the starting point; "" for the workspace */
 	bool is_file;
-	const struct tool_context *tools; /* says what is hidden */
+	const struct tool_context *tools; /* tells which paths are hidden */
 };
 
-/* Writes `PATH:LINE: TEXT` per hit, file by file, so that what was found is not lost with a process
- * that is ended, and a closing remark. -1 with a message: a bad pattern. */
+/* Writes `PATH:LINE: TEXT` per hit and a closing remark. Writes file by file, so that hits survive
+ * if the process is killed. Returns -1 with a message for a bad pattern. */
 int search_run(const struct search *search, int fd, int out_fd);
 #endif

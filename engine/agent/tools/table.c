@@ -71,7 +71,7 @@ static const struct tool_arg *arg_find(const struct tool *tool, const char *name
 	return NULL;
 }
 
-/* Coerces, in place, strings that hold the objects a list is of. */
+/* Parses, in place, strings that hold the objects of a list. */
 static void coerce_items(const struct tool_arg *tool_arg, json_t *list)
 {
 	static const struct record any = {.name = "object"};
@@ -119,7 +119,8 @@ static void say_taken(const struct tool *tool, struct buf *out)
 	buf_adds(out, ".\n");
 }
 
-/* As models get it wrong: a list or a number in quotes. */
+/* Returns the name of a kind for an error message, which also covers a list or a number in
+ * quotes. */
 static const char *kind_name(enum tool_arg_kind kind, const json_t *value)
 {
 	static const char *const kinds[] = {[ARG_STR] = "a string",
