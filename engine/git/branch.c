@@ -62,8 +62,8 @@ int git_branch_check(const struct git_repo *git_repo, const char *branch, struct
 		branch, where);
 }
 
-/* To git a branch is a file, and the other one is a directory in its place, or the other way round.
- */
+/* Explains a clash of branch names: git stores a branch as a file, and another branch is a
+ * directory in that place, or lies below a file. */
 static int explain_clash(const char *branch, struct err *e)
 {
 	static const char heads[] = "'refs/heads/", clash[] = "' exists; cannot create '";

@@ -33,9 +33,10 @@ static const char *top_of(const struct git_repo *git_repo, const struct git_call
 	return call->no_tree ? git_repo->common_dir : git_repo->work_tree;
 }
 
-/* What lies outside of the directory that the call is about: a linked work tree's repository, the
- * objects a clone borrows. An included file that is out of sight is none to git; one that is there
- * and may not be read, as hardened has it, ends every call: most of them lie in the work tree. */
+/* Returns the directories outside of `top` that the call needs: the repository of a linked work
+ * tree, the objects that a clone borrows. On hardened the work tree is added: git ignores an
+ * included file that does not exist, but fails over one that it may not read, and most of these lie
+ * there. */
 static json_t *outside(const struct git_repo *git_repo, const char *top, const char *profile)
 {
 	const char *const all[] = {git_repo->common_dir, git_repo->git_dir, git_repo->borrowed,
@@ -48,8 +49,9 @@ static json_t *outside(const struct git_repo *git_repo, const char *top, const c
 	return list;
 }
 
-/* What is granted is searched for sockets: where there is no repository, the tree is only a place
- * to stand in, and may hold all that is installed. */
+/* Returns the jail's access to the call's tree. A granted tree is searched for sockets; without a
+ * repository it is only a working directory and may hold everything that is installed, so nothing
+ * is granted. */
 static const char *access_of(const struct git_repo *git_repo, const struct git_call *call)
 {
 	if (call->write || git_repo->traced)
@@ -70,7 +72,8 @@ static json_t *git_argv(const struct git_repo *git_repo, const struct git_call *
 		json_array_append_new(argv, json_string("--no-pager"));
 	if (!call->hook && git_repo->git_dir)
 		json_array_append_new(argv, json_sprintf("--git-dir=%s", git_repo->git_dir));
-	/* Without one git goes where core.worktree leads: in a submodule, out of its sight. */
+	/* Without this option git follows core.worktree, which in a submodule leads out of the
+	 * jail's sight. */
 	if (!call->hook && git_repo->git_dir)
 		json_array_append_new(argv, json_sprintf("--work-tree=%s", top_of(git_repo, call)));
 	for (const char *const *arg = call->args; *arg; arg++)
@@ -82,7 +85,8 @@ static json_t *git_argv(const struct git_repo *git_repo, const struct git_call *
 	return argv;
 }
 
-/* What git gives a hook. The git that a hook calls is as neutralised as ours. */
+/* Sets the environment that git gives a hook. A git that the hook calls is neutralised like
+ * ours. */
 static void name_repository(json_t *env, const struct git_repo *git_repo)
 {
 	json_object_set_new(env, "GIT_DIR", json_string(git_repo->git_dir));
@@ -93,7 +97,8 @@ static void name_repository(json_t *env, const struct git_repo *git_repo)
 	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
 }
 
-/* Reading needs no uid of its own: this git executes nothing, and it has nothing to write to. */
+/* Builds the policy of a call. A reading call needs no uid of its own: its git executes nothing,
+ * and can write nowhere. */
 static json_t *policy_of(const struct git_repo *git_repo, const struct git_call *call,
 	const struct buf *names, const char *profile, struct err *e)
 {
@@ -121,12 +126,12 @@ static json_t *policy_of(const struct git_repo *git_repo, const struct git_call 
 
 enum { POLICY_FD, STATUS_FD, MORE_FDS };
 
-/* How a call's jail came back. */
+/* The end of a call's jail. */
 struct ended {
-	int code;  /* the exit status of what it ran */
+	int code;  /* the exit status of git or the hook */
 	bool late; /* it was killed at its deadline */
 	enum ending ending;
-	struct err why; /* set: the jail was not set up, and nothing ran */
+	struct err why; /* why the jail was not set up; then nothing ran */
 };
 
 static json_t *read_status(int fd)
@@ -137,7 +142,7 @@ static json_t *read_status(int fd)
 	return json_read(line.data, line.len, STATUS_BYTES_MAX, NULL);
 }
 
-/* A hook may exit as the jail does when it fails: only the status line tells them apart. */
+/* Judges by the status line: a hook may exit with the number of a failed jail. */
 static int judge(int status_fd, int code, struct ended *out, struct err *e)
 {
 	json_auto_t *status = read_status(status_fd);
@@ -148,7 +153,7 @@ static int judge(int status_fd, int code, struct ended *out, struct err *e)
 	return out->ending == ENDING_LOST ? err_set(e, "git was lost: %s", out->why.text) : 0;
 }
 
-/* -1: it could not be started, or was killed. */
+/* Runs the jail. Returns -1 if it could not be started, or was killed. */
 static int run_jail(const json_t *policy, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
@@ -188,8 +193,9 @@ static int run_jail(const json_t *policy, const struct git_call *call, struct bu
 	return judge(status_fd, WEXITSTATUS(status), ended, e);
 }
 
-/* The profile works on this host, so what keeps one jail from being set up passes: a socket in the
- * work tree that comes and goes, a host that is short of something. Nothing has run by then. */
+/* Runs the jail, more than once if needed. The profile works on this host, so a failed set-up is
+ * temporary: a socket in the work tree that comes and goes, a lack of resources. Nothing has run
+ * then. */
 static int run_in(const json_t *policy, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
@@ -204,7 +210,7 @@ static int run_in(const json_t *policy, const struct git_call *call, struct buf 
 
 static const char unread[] = "warning: could not open directory ";
 
-/* git warns, and gives hints, before it says what stopped it. */
+/* Returns the line that tells what stopped git, after warnings and hints. */
 static const char *telling_line(const char *text)
 {
 	static const char *const marks[] = {"fatal: ", "error: ", "warning: unable to ", unread};
@@ -234,7 +240,7 @@ static int report(const struct git_call *call, const struct ended *ended, const 
 			call->hook ? "make it faster, or set git.run_repo_hooks to false"
 				   : "try again when the host has less to do, and have .gitignore "
 				     "name large directories that no commit needs");
-	/* What it names is on a line of its own, as an extension that this git does not know. */
+	/* Git names some things on a line of their own, such as an unknown extension. */
 	int more = len && !strncmp(line + len - 1, ":\n\t", 3) ? (int)strcspn(line + len + 2, "\n")
 							       : 0;
 	return err_set(e, "%s %s failed: %.*s%s%.*s", what, name, (int)len, line, more ? " " : "",
@@ -261,7 +267,7 @@ static int run(const struct git_repo *git_repo, const struct git_call *call,
 	return failed ? report(call, &ended, out, &words, e) : 0;
 }
 
-/* The launcher is what is asked, not git. */
+/* Tries the launcher with a harmless command; git itself does not matter. */
 const char *git_profile(struct err *why)
 {
 	static const char *found;
@@ -282,15 +288,15 @@ const char *git_profile(struct err *why)
 	return found;
 }
 
-/* An include may lie in the work tree. Half of a listing would leave a key as it is, where a call
- * that failed is followed by another: it is none. */
+/* Lists the settings of a repository, with included files, which may lie in the work tree. A failed
+ * listing counts as none: a part of it would leave some keys enabled. */
 static int list_settings(
 	const struct git_repo *git_repo, bool no_tree, struct buf *names, struct err *e)
 {
 	struct git_call listing = {
 		.args = GIT_ARGS("config", "--includes", "--list", "--name-only", "-z"),
 		.no_tree = no_tree};
-	/* Our own settings must not pass for the repository's. */
+	/* Our own settings must not count as the repository's. */
 	struct git_repo unfiltered = *git_repo;
 	unfiltered.filters = (struct buf){0};
 	AUTO_BUF none = BUF_INIT(1);

@@ -31,7 +31,7 @@ static int describe(const struct git_repo *from, const char *dir, struct git_rep
 	return out->work_tree && out->common_dir && (!from || out->borrowed) ? 0 : -1;
 }
 
-/* SHA-1 or SHA-256, as the repository that the objects come from. */
+/* Writes the option for SHA-1 or SHA-256, as in the repository that lends the objects. */
 static int object_format(const struct git_repo *from, char *option, size_t bytes, struct err *e)
 {
 	struct git_call call = {
@@ -48,7 +48,7 @@ static int init(const struct git_repo *repo, const char *branch, const char *for
 	char initial[300];
 	struct git_call call = {
 		.args = GIT_ARGS("init", "--quiet", "--template=", initial, format), .write = true};
-	/* Not one yet. */
+	/* the repository does not exist yet */
 	struct git_repo none = {.work_tree = repo->work_tree,
 		.profile = repo->profile,
 		.allow_root_jail = repo->allow_root_jail};
@@ -56,7 +56,7 @@ static int init(const struct git_repo *repo, const char *branch, const char *for
 	return git_call_quietly(&none, &call, e);
 }
 
-/* Where to look for objects, and where history ends when the repository is shallow. */
+/* Tells the clone where to find objects, and where history ends if the repository is shallow. */
 static int borrow(const struct git_repo *from, const struct git_repo *clone, struct err *e)
 {
 	AUTO_FREE char *shallow = NULL;
@@ -100,7 +100,7 @@ static int remove_all_but(int fd, const char *kept, struct err *e)
 	return failed;
 }
 
-/* Makes `name` a directory that can be entered, or nothing. 1: it is one. */
+/* Makes `name` a directory that can be entered, or removes it. Returns 1 if it is a directory. */
 static int enterable(int at, const char *name, struct err *e)
 {
 	struct stat st;
@@ -111,14 +111,14 @@ static int enterable(int at, const char *name, struct err *e)
 	return fchmodat(at, name, 0700, 0) ? err_errno(e, "cannot open up %s", name) : 1;
 }
 
-/* Whether a command may have written to .git. */
+/* Reports whether a command may have written to .git. */
 static bool is_open(const struct git_repo *clone)
 {
 	return clone->profile && !strcmp(clone->profile, "hardened");
 }
 
-/* Of what is there only objects are kept, which are known by their contents: neither a command that
- * wrote there, nor a git that was killed, nor a power failure leaves anything in the way. */
+/* Removes everything from .git but the objects, which are identified by their contents. So nothing
+ * stays that a command has written, or that a killed git or a power failure has left. */
 static int purge(const struct git_repo *clone, struct err *e)
 {
 	AUTO_FD int tree = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -206,8 +206,9 @@ static int forget_objects(const struct git_repo *clone, struct err *e)
 		      : remove_all_but(fd, "info", e);
 }
 
-/* A command may have put anything where git looks for an object, which what is committed does not
- * need: the operator's repository has it. */
+/* Fills the work tree. A command may have put false objects into the clone. Commits do not need the
+ * clone's objects, because the operator's repository has them, so these are tried alone first, and
+ * then the clone's are removed. */
 static int refill(const struct git_repo *clone, const char *tree, const char *commit, struct err *e)
 {
 	struct err own_needed = ERR_NONE;
@@ -239,7 +240,8 @@ static int find_changes(const struct git_repo *clone, struct changes *out, struc
 	return parse_changes(&list, out) ? err_set(e, "too many files were changed") : 0;
 }
 
-/* What a file is to a commit. NULL: nothing that can be compared. New reference. */
+/* Returns a file's content and mode as a commit sees them. NULL: nothing that can be compared. New
+ * reference. */
 static json_t *file_as_is(int tree_fd, const char *path)
 {
 	char chunk[16384], hex[SHA256_HEX + 1];
@@ -257,7 +259,7 @@ static json_t *file_as_is(int tree_fd, const char *path)
 }
 
 /* Notes the times of the files in the index: without them, each later look at the work tree reads
- * all of it. -1: some differ. */
+ * all of it. Returns -1 if some files differ. */
 static int note_times(const struct git_repo *clone)
 {
 	struct git_call call = {
@@ -267,8 +269,9 @@ static int note_times(const struct git_repo *clone)
 	return git_call_quietly(clone, &call, &differ);
 }
 
-/* Nobody has been there yet: what differs differs because of how git reads it. Where git cannot
- * read it (a filter fails), it says so when there is something to commit. */
+/* Notes the files that already differ after a checkout: nobody has changed them, but git reads them
+ * in another way. If git cannot read them (a filter fails), the error comes when there is something
+ * to commit. */
 static int note_untouched(struct git_repo *clone, struct err *e)
 {
 	struct err unread = ERR_NONE;
@@ -312,8 +315,8 @@ static bool is_empty_directory(int tree_fd, const char *path)
 	return entries == 2;
 }
 
-/* A checkout makes no empty directory but of a submodule. What is put there git says nothing of. A
- * .gitmodules that cannot be read names none. */
+/* Notes the empty directories after a checkout, which are the places of submodules: git does not
+ * report what is put there. A .gitmodules that cannot be read names none. */
 static int note_submodules(struct git_repo *clone, struct err *e)
 {
 	struct err unread = ERR_NONE;
@@ -333,7 +336,7 @@ static int note_submodules(struct git_repo *clone, struct err *e)
 	return 0;
 }
 
-/* Those whose places are no longer empty directories. */
+/* Returns the number of submodule places that are no longer empty directories. */
 static size_t changed_submodules(const struct git_repo *clone)
 {
 	AUTO_FD int fd = open(clone->work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -352,8 +355,8 @@ int git_clone_checkout(struct git_repo *clone, const char *tree, const char *com
 		       : 0;
 }
 
-/* Leaves out of `all` what nobody has changed. What was changed once may be changed back: that is a
- * change. */
+/* Removes unchanged files from `all`. A file that was changed and changed back counts as
+ * changed. */
 static int touched_paths(
 	const struct git_repo *clone, const struct buf *all, struct buf *paths, struct err *e)
 {
@@ -373,8 +376,8 @@ static int touched_paths(
 	return paths->failed ? err_set(e, "out of memory") : 0;
 }
 
-/* What is gone has a call of its own: where a link has taken a directory's place, git finds the
- * files that were there behind it, and refuses them. */
+/* Stages paths. Removed files need a call of their own: if a link has replaced a directory, git
+ * would find the removed files behind it, and refuse them. */
 static int stage_paths(const struct git_repo *clone, const struct buf *there,
 	const struct buf *gone, struct err *e)
 {
@@ -406,7 +409,8 @@ static int stage(const struct git_repo *clone, size_t *left_out, struct buf *cha
 		       : 0;
 }
 
-/* Whether git was not allowed to read what a state has left: those are its last words. */
+/* Reports whether git was not allowed to read a file of the state's: its message ends in those
+ * words. */
 static bool is_locked(const struct err *e)
 {
 	const char *words = strerror(EACCES);
@@ -414,7 +418,8 @@ static bool is_locked(const struct err *e)
 	return len >= n && !strcmp(e->text + len - n, words);
 }
 
-/* A commit has no permission but to execute: what may not be read is opened up, and is in it. */
+/* Makes unreadable files readable, so that they can be committed. A commit keeps no permission but
+ * to execute. */
 static int open_up(const struct git_repo *clone, struct err *e)
 {
 	AUTO_FD int fd = open(clone->work_tree, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -17,7 +17,7 @@ struct search {
 	struct git_elsewhere *out;
 };
 
-/* Adds it unless it can be seen already. False: it was. */
+/* Adds the path. Returns false if it is visible already. */
 static bool add(struct search *search, const char *path)
 {
 	struct git_elsewhere *out = search->out;
@@ -45,7 +45,7 @@ static bool is_git_dir(const char *path)
 	return vcs_is_git_dir(parts);
 }
 
-/* "<git directory>/objects", and nothing else that a line may name. */
+/* Reports whether the path is a git directory's "objects": no line may name anything else. */
 static bool is_objects(const char *path)
 {
 	char above[PATH_MAX];

@@ -30,15 +30,15 @@ static const struct setting fixed_settings[] = {{"core.fsmonitor", "false"},
 	{"maintenance.auto", "false"}, {"core.attributesFile", "/dev/null"},
 	{"safe.bareRepository", "explicit"}, {"core.untrackedCache", "false"},
 	{"core.quotePath", "false"},
-	/* What a file is, not what the index was told about it. */
+	/* Compare files by their own attributes, without shortcuts from the index. */
 	{"core.trustctime", "true"}, {"core.checkStat", "default"},
-	/* A step is journaled only when what it refers to is on disk. */
+	/* A step is journaled only when the objects it refers to are on disk. */
 	{"core.fsync", "all"}, {"core.fsyncMethod", "batch"}};
 
-/* What is overridden once per name the repository's configuration mentions. */
+/* Settings that are overridden once for each name in the repository's configuration. */
 static const struct {
 	const char *section;
-	struct setting last; /* key: the part behind the name */
+	struct setting last; /* key: the part after the name */
 } per_name[] = {{"filter", {"clean", ""}}, {"filter", {"smudge", ""}}, {"filter", {"process", ""}},
 	{"filter", {"required", "false"}}, {"merge", {"driver", "/bin/false"}},
 	{"diff", {"command", "/bin/false"}}, {"diff", {"textconv", "/bin/false"}},
@@ -75,7 +75,7 @@ static int set(struct environment *env, const char *key, const char *value, stru
 	return add(env, name, value, e);
 }
 
-/* `key` as git lists it: "section.name with dots.last". */
+/* Overrides `key`, as git lists it: "section.name with dots.last". */
 static int override_name(struct environment *env, const char *key, struct err *e)
 {
 	char full[1024];
@@ -155,7 +155,7 @@ static int add_count(struct environment *env, struct err *e)
 	return add(env, "GIT_CONFIG_COUNT", count, e);
 }
 
-/* The last value of a key is the one that counts. */
+/* Builds the environment. The last value of a key counts. */
 json_t *environment_new(const struct buf *names, const struct buf *filters,
 	const struct git_identity *as, struct err *e)
 {

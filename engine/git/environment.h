@@ -1,5 +1,6 @@
 /*
- * The environment that switches off what a repository's configuration could execute.
+ * The environment for git: it switches off everything that a repository's configuration could
+ * execute.
  */
 #ifndef GIT_ENVIRONMENT_H
 #define GIT_ENVIRONMENT_H
@@ -8,9 +9,9 @@
 #include "git/git.h"
 #include <jansson.h>
 
-/* The environment of one call as {NAME: VALUE}, a new reference; NULL with the reason. Each of
- * `names`, as `git config --list --name-only -z` prints them, gets its overrides. `filters`,
- * entries "KEY\nVALUE\0", are the only ones that run. `as` commits; NULL: nobody does. */
+/* Returns the environment of one call as {NAME: VALUE}, a new reference; NULL with the reason. Each
+ * of `names`, from `git config --list --name-only -z`, gets its overrides. Only the filters in
+ * `filters`, entries "KEY\nVALUE\0", run. `as` is the committer; NULL: none. */
 json_t *environment_new(const struct buf *names, const struct buf *filters,
 	const struct git_identity *as, struct err *e) MUST_CHECK;
 #endif

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A path that a file of git's holds: absolute, or relative to the directory `from`. */
+/* Joins a path from a file of git's: absolute, or relative to the directory `from`. */
 static void follow(char joined[2 * PATH_MAX], const char *from, const char *path)
 {
 	bool absolute = path[0] == '/';
 	snprintf(joined, 2 * PATH_MAX, "%s%s%s", absolute ? "" : from, absolute ? "" : "/", path);
 }
 
-/* A gitfile (worktrees, submodules) is one line: "gitdir: PATH". */
+/* Reads a gitfile (worktrees, submodules), which is one line: "gitdir: PATH". */
 static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 {
 	char real[PATH_MAX], joined[2 * PATH_MAX];
@@ -35,7 +35,7 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 	follow(joined, work_tree, text + 8);
 	if (!realpath(joined, real))
 		return err_errno(e, "%s/.git leads to %s", work_tree, joined);
-	/* Whoever made this tree may have named a repository that is none of its. */
+	/* Whoever made this tree may have named a repository that does not belong to it. */
 	if (!strcmp(strrchr(real, '/'), "/.git"))
 		return err_set(e,
 			"%s/.git is a file that leads to %s, the repository of another directory; "
@@ -45,8 +45,9 @@ static int read_gitfile(const char *work_tree, char **git_dir, struct err *e)
 	return *git_dir ? 0 : err_set(e, "out of memory");
 }
 
-/* git keeps linked work trees in the repository that they belong to, and notes there which
- * directory each is. Anything else makes a repository of somebody else's pass for this one's. */
+/* Checks a linked work tree. git keeps these in the repository that they belong to, and notes there
+ * the directory of each. Without this check somebody else's repository could pass for this
+ * one's. */
 static int check_linked(const struct git_repo *git_repo, int dir, struct err *e)
 {
 	char own[PATH_MAX + 8], real[PATH_MAX], joined[2 * PATH_MAX];
@@ -72,7 +73,7 @@ static int check_linked(const struct git_repo *git_repo, int dir, struct err *e)
 		git_repo->git_dir, text, git_repo->common_dir, git_repo->work_tree);
 }
 
-/* A linked work tree's directory names the repository's, relative to itself. */
+/* Reads the repository's directory from a linked work tree's, to which it is relative. */
 static int read_commondir(struct git_repo *git_repo, struct err *e)
 {
 	char real[PATH_MAX], joined[2 * PATH_MAX];
@@ -171,7 +172,8 @@ void git_dir_unlink(const char *git_dir, const char *below, const char *name)
 		unlinkat(dir, name, 0);
 }
 
-/* A pack that git fetched from where it can fetch the rest. */
+/* Reports whether the repository has a pack that git fetched from a place that still has the
+ * rest. */
 static bool is_partial(const struct git_repo *git_repo)
 {
 	int fd = git_dir_open(git_repo->common_dir, "objects/pack");
@@ -203,7 +205,7 @@ int git_explain(const struct git_repo *git_repo, struct err *e)
 	return -1;
 }
 
-enum { KNOWN = 2 }; /* by git_call's no_tree */
+enum { KNOWN = 2 }; /* indexed by git_call's no_tree */
 
 static void forget_names(struct git_repo *git_repo)
 {

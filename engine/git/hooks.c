@@ -14,13 +14,13 @@ enum { HOOK_FILES_MAX = 4096, HOOK_BYTES_MAX = 32 * 1024 * 1024, MESSAGE_BYTES_M
 
 static const char copy_name[] = "agent6-hooks", message_name[] = "COMMIT_EDITMSG";
 
-/* Where hooks are: a directory whose copy a hook finds around itself, and the hooks' own below it
- * ("" is the same). */
+/* The place of hooks: a directory that is copied for the hook, and below it that of the hooks (""
+ * is the same). */
 struct place {
 	char top[PATH_MAX], below[PATH_MAX];
 };
 
-/* The part of `path` behind `dir` and a slash; NULL: it is not inside. */
+/* Returns the part of `path` after `dir` and a slash; NULL: it is not inside. */
 static const char *part_below(const char *path, const char *dir)
 {
 	size_t len = strlen(dir);
@@ -29,8 +29,8 @@ static const char *part_below(const char *path, const char *dir)
 	return path[len] ? path + len + 1 : "";
 }
 
-/* Of a directory in the work tree its first component is taken whole: .husky/_ has what it calls
- * one level up. */
+/* Finds the place of hooks. If they lie in the work tree, the first component is copied whole: the
+ * hooks in .husky/_ call files one level above. */
 static int place_of(const struct git_repo *from, const char *real, struct place *out, struct err *e)
 {
 	const char *below = part_below(real, from->common_dir);
@@ -50,7 +50,7 @@ static int place_of(const struct git_repo *from, const char *real, struct place 
 	return 0;
 }
 
-/* 0: `out` is filled; 1: the repository has no hooks. */
+/* Finds the hooks. 0: `out` is filled; 1: the repository has none. */
 static int find_hooks(const struct git_repo *from, struct place *out, struct err *e)
 {
 	struct err why = ERR_NONE;
@@ -68,7 +68,7 @@ static int find_hooks(const struct git_repo *from, struct place *out, struct err
 	return errno == ENOENT && !set ? 1 : err_errno(e, "core.hooksPath leads to %s", path);
 }
 
-/* A copy in the clone's .git: files of another place cannot be executed in a jail. */
+/* Copies the hooks into the clone's .git: a jail executes no files from elsewhere. */
 static int copy_hooks(const char *top, int git_dir, struct err *e)
 {
 	struct tree_cap cap = {HOOK_FILES_MAX, HOOK_BYTES_MAX};
@@ -91,8 +91,8 @@ struct run {
 	int git_dir;
 };
 
-/* A hook that is a link would lead from its copy into the clone: its place is taken by the file
- * that it leads to where the operator has it. */
+/* Replaces a copied link by the file that the operator's link leads to: the copy would lead into
+ * the clone. */
 static int replace_link(const struct run *run, const char *copy, const char *name, struct err *e)
 {
 	char link[3 * PATH_MAX], real[PATH_MAX];
@@ -121,7 +121,7 @@ static int run_hook(const struct run *run, const char *name, const char *const *
 		return errno == ENOENT ? 0 : err_errno(e, "%s", path);
 	if (S_ISLNK(st.st_mode) && replace_link(run, copy, name, e))
 		return -1;
-	/* As git does: what is no executable file is no hook. */
+	/* Git ignores a hook that is no executable file. */
 	if (fstatat(run->git_dir, copy, &st, AT_SYMLINK_NOFOLLOW) || !S_ISREG(st.st_mode) ||
 		!(st.st_mode & S_IXUSR))
 		return 0;

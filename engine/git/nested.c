@@ -13,7 +13,7 @@
 
 struct roots {
 	int clone, checkout; /* -1: there is none */
-	json_t *seen;        /* directories that are none, by their paths */
+	json_t *seen;        /* paths of directories known to be no repository */
 };
 
 static unsigned parts_below(int root_fd, const char *dir)

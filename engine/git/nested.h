@@ -9,9 +9,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Refuses changed `paths`, each ended by NUL, one of which belongs to a .git, .hg or .jj, or lies
- * in a directory that is a git directory as it is: by what it holds in `clone`, where the change
- * was made, and in `checkout`, where it may be merged into, together. */
+/* Refuses changed `paths`, each ended by NUL, if one belongs to a .git, .hg or .jj, or lies in a
+ * directory that is itself a git directory. The contents of `clone`, where the change was made, and
+ * of `checkout`, where it may be merged, count together. */
 int nested_check(
 	const struct buf *paths, const char *clone, const char *checkout, struct err *e) MUST_CHECK;
 #endif

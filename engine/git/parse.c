@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The part behind the NUL of the one at `at`; NULL: there is none. */
+/* Returns the part after the next NUL; NULL: there is none. */
 static const char *next_part(const struct buf *list, size_t *at)
 {
 	if (*at >= list->len)
@@ -26,7 +26,7 @@ int parse_ref(const struct buf *list, const char *ref, char oid[GIT_OID_BYTES])
 {
 	size_t len = strlen(ref);
 	*oid = '\0';
-	/* The pattern that was asked for matches what lies below the name, too. */
+	/* The pattern also matches refs below the name. */
 	for (const char *line = list->data; *line;) {
 		if (!strncmp(line, ref, len) && line[len] == ' ')
 			return parse_oid(line + len + 1, oid);
@@ -36,7 +36,7 @@ int parse_ref(const struct buf *list, const char *ref, char oid[GIT_OID_BYTES])
 	return 0;
 }
 
-/* Each work tree's first attribute is its path. */
+/* Finds the work tree. The first attribute of each is its path. */
 const char *parse_checkout(const struct buf *list, const char *ref)
 {
 	const char *where = "", *part;
@@ -49,7 +49,7 @@ const char *parse_checkout(const struct buf *list, const char *ref)
 	return NULL;
 }
 
-/* Entries are "XY PATH"; Y says what the work tree has and the index has not. A path that ends in a
+/* Parses entries "XY PATH", where Y compares the work tree with the index. A path that ends in a
  * slash is a repository of its own. */
 int parse_changes(const struct buf *list, struct changes *out)
 {
@@ -67,7 +67,7 @@ int parse_changes(const struct buf *list, struct changes *out)
 	return out->there.failed || out->gone.failed ? -1 : 0;
 }
 
-/* PATH, "filter", VALUE, each ended by NUL. */
+/* Parses PATH, "filter", VALUE, each ended by NUL. */
 const char *parse_filter(const struct buf *list, size_t *at, const char **filter)
 {
 	const char *path;

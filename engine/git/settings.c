@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Entries of `config --list -z` are "KEY\nVALUE\0", the less important first; a key that stands
- * alone is "KEY\0". Each has its scope before it here, and "command" are our own overrides. */
+/* Lists settings. Entries of `config --list -z` are "KEY\nVALUE\0", the less important first; a key
+ * without a value is "KEY\0". Each is preceded by its scope here; "command" marks our own
+ * overrides. */
 static int list_repository(const struct git_repo *git_repo, struct buf *out, struct err *e)
 {
 	struct git_call call = {
@@ -20,7 +21,7 @@ static int list_repository(const struct git_repo *git_repo, struct buf *out, str
 		       : 0;
 }
 
-/* One file is all that git sees: what it includes lies elsewhere. */
+/* Lists one file. Git sees no other, so its includes do not count. */
 static int list_file(
 	const struct git_repo *git_repo, const char *file, struct buf *out, struct err *e)
 {
@@ -33,7 +34,7 @@ static int list_file(
 	return access(file, R_OK) ? 0 : git_call(&nowhere, &call, out, e);
 }
 
-/* NULL: `key` is not there. */
+/* Returns the last value of `key`; NULL: it is not there. */
 static const char *last_value(const struct buf *list, const char *key)
 {
 	size_t len = strlen(key);
@@ -89,7 +90,8 @@ int git_identity_find(const struct git_repo *git_repo, const struct git_files *f
 
 /* --- filters ---------------------------------------------------------------------------------- */
 
-/* Of "filter.NAME.clean\nCOMMAND": the name's length; 0: this entry is no command of a filter. */
+/* Returns the length of NAME in "filter.NAME.clean\nCOMMAND"; 0: this entry is no command of a
+ * filter. */
 static size_t filter_name(const char *entry)
 {
 	static const char *const commands[] = {".clean", ".smudge", ".process"};
@@ -104,8 +106,9 @@ static size_t filter_name(const char *entry)
 	return 0;
 }
 
-/* A filter that fails must not let the unfiltered bytes through. git-lfs would have to fetch what
- * it fills in, and would leave what it takes out in the clone. */
+/* Takes filters, marked as required, so that a failing one does not let unfiltered bytes through.
+ * git-lfs is left out: it would have to fetch content, and would leave the files it stores in the
+ * clone. */
 static void take_filters(const struct buf *list, struct buf *out)
 {
 	for (size_t at = 0; at < list->len; at += strlen(list->data + at) + 1) {

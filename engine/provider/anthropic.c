@@ -43,8 +43,9 @@ static void write_results(struct buf *out, const struct wire_turn *wire_turn, bo
 	buf_adds(out, "]}");
 }
 
-/* The two newest user messages carry rolling marks: the tail that was cached last time and the tail
- * to cache now. With the system text and the last tool that makes the four the API allows. */
+/* Reports whether a message is marked for caching. The two newest user messages are: the end that
+ * was cached last time, and the end to cache now. With the system text and the last tool these are
+ * the four marks that the API allows. */
 static bool is_marked(const struct wire_request *request, size_t at)
 {
 	size_t newer = 0;
@@ -59,8 +60,8 @@ static bool is_thought_type(const json_t *block)
 	return type && (!strcmp(type, "thinking") || !strcmp(type, "redacted_thinking"));
 }
 
-/* The content without its thoughts, which newer models bind to all that stood before them: where
- * that has changed, the turn goes back without. NULL: nothing else was said. Heap. */
+/* Returns the content without its thoughts. Newer models bind thoughts to everything before them,
+ * so they are dropped if that has changed. NULL: there is nothing else. Heap. */
 static char *thoughtless(const char *raw)
 {
 	json_auto_t *content = json_read_nested(raw, strlen(raw),
@@ -73,7 +74,7 @@ static char *thoughtless(const char *raw)
 	return json_array_size(content) ? json_text(content) : NULL;
 }
 
-/* False: there is nothing to send. An assistant message with no content is refused. */
+/* Writes an assistant message. Returns false if it has no content: the API refuses empty ones. */
 static bool write_said(struct buf *out, const struct wire_turn *wire_turn, bool with_thoughts)
 {
 	AUTO_FREE char *without = with_thoughts ? NULL : thoughtless(wire_turn->raw);
@@ -131,7 +132,7 @@ static void write_thinking(struct buf *out, const struct wire_request *request)
 		stream_quote(out, request->thinking);
 		buf_adds(out, "}");
 	} else {
-		/* The budget must stay below max_tokens and has a floor of 1024. */
+		/* The budget must stay below max_tokens and be at least 1024. */
 		int64_t half = request->max_tokens / 2;
 		budget = budget < half ? budget : half;
 		if (budget >= 1024)
@@ -172,7 +173,7 @@ static void read_stop(struct wire_stream *stream, const json_t *holder)
 			category ? category : "", category && why ? ": " : "", why ? why : "");
 }
 
-/* `input_tokens` is the fresh part only. */
+/* Reads the input count, which `input_tokens` gives without cached tokens. */
 static void read_input(struct wire_stream *stream, const json_t *usage)
 {
 	struct usage *u = &stream->usage;
@@ -188,8 +189,8 @@ static void read_input(struct wire_stream *stream, const json_t *usage)
 	u->input = input > u->input ? input : u->input;
 }
 
-/* Counts are cumulative: the newest say how the input divides, and none makes less of it. What a
- * stream begins with was booked when it came, and counts no output yet. */
+/* Reads cumulative counts. The newest tell how the input is divided, and none may lower it. The
+ * counts at a stream's beginning were booked when they came, and have no output yet. */
 static void read_usage(struct wire_stream *stream, const json_t *usage, bool last)
 {
 	struct usage *u = &stream->usage;
@@ -236,8 +237,8 @@ static int start_block(struct wire_stream *stream, size_t at, json_t *skeleton, 
 	return 0;
 }
 
-/* A whole block's input arrives in the skeleton; a streamed one starts as {} and grows by deltas.
- */
+/* Settles the input: a whole block has it in its skeleton; a streamed one starts as {} and grows by
+ * deltas. */
 static void settle_input(struct wire_stream *stream, struct block *block)
 {
 	const json_t *input = json_object_get(block->skeleton, "input");
@@ -283,7 +284,8 @@ static int on_delta(struct wire_stream *stream, size_t at, const json_t *event, 
 	return apply_delta(stream, &stream->blocks[at], json_object_get(event, "delta"), fault);
 }
 
-/* Whether the event's values stay in memory as they came, where a byte of text may take eighty. */
+/* Reports whether the event's JSON values are kept in memory, where a byte of text may take
+ * eighty. */
 static bool is_kept(const char *type, const json_t *event)
 {
 	const char *delta =
@@ -342,7 +344,8 @@ static int message(struct wire_stream *stream, const json_t *body, struct fault 
 	return 0;
 }
 
-/* The member that deltas have grown, by kind; everything else is written as it was announced. */
+/* Writes the member that deltas have grown, by kind. Everything else is written as it was
+ * announced. */
 static bool write_grown(struct buf *out, const struct block *block, const char *key)
 {
 	if ((block->kind == BLOCK_TEXT && !strcmp(key, "text")) ||
@@ -389,7 +392,8 @@ static bool is_said(const struct block *block)
 	return block->skeleton && (block->kind != BLOCK_TEXT || !stream_is_blank(&block->text));
 }
 
-/* Blocks up to the last that is more than a thought: no message may end with one. */
+/* Returns the number of blocks up to the last that is not a thought: no message may end with
+ * one. */
 static size_t said_count(const struct wire_stream *stream)
 {
 	size_t count = stream->block_count;

@@ -2,9 +2,9 @@
 
 #include "base/json.h"
 
-/* What a model writes as the arguments of a call: JSON that goes back as it came, and values that a
- * tool takes. The two are not the same: NUL in a string, integers beyond 64 bits and keys that
- * stand twice are valid, and taken by nothing here. */
+/* The arguments of a call: JSON that is sent back as the model wrote it, and values that a tool
+ * takes. These differ: NUL in a string, integers beyond 64 bits and repeated keys are valid JSON,
+ * but no tool takes them. */
 
 static bool nests_deeper(const json_t *value, size_t levels)
 {
@@ -23,7 +23,7 @@ static bool nests_deeper(const json_t *value, size_t levels)
 	return deeper;
 }
 
-/* Reports whether a text is one valid JSON object of a depth and a size that servers take back. */
+/* Reports whether a text is one valid JSON object, of a depth and size that servers accept back. */
 static bool is_object(const char *text, size_t len)
 {
 	if (len > WIRE_CONTENT_CAP_BYTES || json_too_many(text, len))
@@ -32,7 +32,7 @@ static bool is_object(const char *text, size_t len)
 	return json_is_object(value) && !nests_deeper(value, JSON_DEPTH_MAX);
 }
 
-/* Returns the object that a string holds: some models write their arguments twice over. NULL: it
+/* Returns the object that a string holds, since some models encode their arguments twice. NULL: it
  * holds none. */
 static json_t *unwrap(const json_t *value)
 {
@@ -67,7 +67,7 @@ const char *stream_arguments(const struct block *block, char **made)
 	return *made ? *made : "{}";
 }
 
-/* Says why a valid object is not taken. */
+/* Sets the reason why a valid object is not accepted. */
 static int refuse(const char *text, size_t len, struct err *e)
 {
 	json_error_t why;

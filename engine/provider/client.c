@@ -13,8 +13,8 @@ struct attempt {
 	size_t sent_bytes;
 	struct wire_stream *stream;
 	bool fed;         /* the stream has begun */
-	bool begun;       /* it has told its usage, and that was passed on */
-	struct buf whole; /* an error's body, or a reply that does not stream */
+	bool begun;       /* usage was reported and passed on */
+	struct buf whole; /* the body of an error, or a reply that is not streamed */
 	struct http_head head;
 };
 
@@ -23,7 +23,7 @@ static bool is_ok(const struct http_head *head)
 	return head->status >= 200 && head->status < 300;
 }
 
-/* At three bytes a token, which errs on the high side. */
+/* Estimates tokens at three bytes each, which is rather too high. */
 static int64_t estimate(size_t bytes)
 {
 	return (int64_t)(bytes / 3);
@@ -46,20 +46,21 @@ static int feed(struct attempt *attempt, const char *bytes, size_t len, struct f
 	int rc = wire_stream_feed(attempt->stream, bytes, len, fault);
 	const struct usage *u = wire_stream_usage(attempt->stream);
 	if (u->input && rc != 1 &&
-		!attempt->begun) { /* an exchange that has ended tells it all itself */
+		!attempt->begun) { /* an exchange that has ended reports all of its usage */
 		attempt->begun = true;
 		open_bill(attempt);
 	}
 	return rc;
 }
 
-/* A byte-order mark, which says nothing before JSON: RFC 8259, 8.1. */
+/* Returns the length of a byte-order mark, which may be ignored before JSON: RFC 8259, 8.1. */
 static size_t mark_bytes(const char *body, size_t len)
 {
 	return len > 3 && !memcmp(body, "\xef\xbb\xbf", 3) ? 3 : 0;
 }
 
-/* Some gateways call everything a stream; none begins like this. */
+/* Reports whether the body is a JSON document. Some gateways call everything a stream, but no
+ * stream begins like this. */
 static bool is_document(const char *body, size_t len)
 {
 	char first = body[mark_bytes(body, len)];
@@ -87,7 +88,7 @@ static int on_body(void *context, const struct http_head *head, const char *byte
 	return 0;
 }
 
-/* What the provider's support asks for. */
+/* Adds the request id, which the provider's support asks for. */
 static void name_request(struct fault *fault, const char *id)
 {
 	size_t len = strlen(fault->text);
@@ -97,7 +98,7 @@ static void name_request(struct fault *fault, const char *id)
 		snprintf(fault->text + len, sizeof(fault->text) - len, " (request %s)", id);
 }
 
-/* Some gateways lose the type of a stream. */
+/* Recognises a stream by its content, since some gateways omit its type. */
 static bool is_stream(const char *body)
 {
 	static const char *const begins[] = {"data:", "event:", ":"};
@@ -166,15 +167,15 @@ static int post(const struct client *client, const struct buf *body, struct atte
 		explicit_bzero(auth, strlen(auth));
 	if (!rc || fault->kind != FAULT_TIMEOUT || own_ms >= client->deadline_ms)
 		return rc;
-	/* The provider's own time-out is passing; only the caller's ends everything. */
+	/* The provider's own time-out may be temporary; only the caller's ends the call. */
 	*fault = FAULT_INIT;
 	return fault_set(fault, FAULT_RETRY, "the call took longer than its timeout_secs, %lld",
 		(long long)(client->call_timeout_ms / 1000));
 }
 
-/* A stream that broke before it told its usage, be it with all of the turn, was paid for all the
- * same: it is estimated, so that a budget still binds. So is a request that a model was at when
- * time was over, and whatever a reply does not tell, or tells as what is no count; that stays
+/* Bills an attempt. A stream that broke before it reported its usage was charged all the same, so
+ * its usage is estimated and a budget still binds; so is that of a request that was being answered
+ * when time ran out, and every count that a reply omits or gets wrong. Estimated usage is marked
  * unknown. */
 static void bill_attempt(const struct client *client, const struct attempt *attempt, bool replied)
 {
@@ -192,7 +193,7 @@ static void bill_attempt(const struct client *client, const struct attempt *atte
 	client->bill(client->context, &u);
 }
 
-/* Who made no connection knows better why than who saw it end. */
+/* Replaces the fault by the broker's, which knows better why a connection failed. */
 static void explain(const struct client *client, bool replied, struct fault *fault)
 {
 	bool broken = fault->kind == FAULT_RETRY && !fault->status;
@@ -226,7 +227,7 @@ static int attempt(struct client *client, const struct wire_request *r, size_t s
 	open_bill(&a);
 	struct fault broken = FAULT_INIT, ended = FAULT_INIT;
 	int rc = post(client, &body, &a, &broken);
-	/* A connection that breaks behind the terminal event has delivered the whole turn. */
+	/* A connection that breaks after the last event has delivered the whole turn. */
 	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
 	bill_attempt(client, &a, !settled && !rc);
 	if (settled)
@@ -256,8 +257,8 @@ static int pause_for(struct client *client, const struct fault *why, int tried, 
 	return 0;
 }
 
-/* A provider may echo what it was sent, and a long message is cut: the beginning of the key is
- * hidden as well. */
+/* Hides the key in a fault. A provider may repeat what was sent, and cut it, so the beginning of
+ * the key is hidden as well. */
 static void hide_key(const char *key, struct fault *fault)
 {
 	size_t len = key ? strlen(key) : 0;

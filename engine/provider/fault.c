@@ -11,11 +11,12 @@
 enum { BODY_CAP_BYTES = 64 * 1024, SHOWN_BYTES = 400, TYPE_BYTES = 60 };
 enum { BASE_MS = 1000, BACKOFF_MAX_MS = 30000, WISH_MAX_MS = 120000 };
 
-/* A model server that loads may answer 503 for minutes; that is "passing" as well. */
+/* Error types. A model server that is loading may answer 503 for minutes; that is retried as
+ * well. */
 static const struct {
 	const char *type;
 	enum fault_kind kind;
-	long status; /* that says the same; 0: nothing follows from it */
+	long status; /* the HTTP status with the same meaning; 0: none */
 } types[] = {
 	{"overloaded_error", FAULT_RETRY, 0},
 	{"api_error", FAULT_RETRY, 0},
@@ -67,14 +68,16 @@ static int find_type(const json_t *name)
 	return -1;
 }
 
-/* OpenAI names the cause in `code`, Anthropic in `type`. -1: it is not known. */
+/* Returns the index of the error's type; -1: unknown. OpenAI names it in `code`, Anthropic in
+ * `type`. */
 static int type_of(const json_t *error)
 {
 	int code = find_type(json_object_get(error, "code"));
 	return code >= 0 ? code : find_type(json_object_get(error, "type"));
 }
 
-/* Servers word this differently and send it as a plain 400. */
+/* Recognises the message for a conversation that is too long: servers word it differently and send
+ * it as a plain 400. */
 static bool says_too_long(const char *message)
 {
 	static const char *const phrases[] = {"prompt is too long", "input is too long",
@@ -93,8 +96,8 @@ static bool is_bad_request(long status)
 	return status == 400 || status == 422;
 }
 
-/* Gateways refuse what no model behind them takes with other numbers than 400, and llama.cpp calls
- * a conversation that a model's template does not take its own error. */
+/* Includes other numbers than 400: gateways use some for requests that no model accepts, and
+ * llama.cpp has one for a conversation that a model's template refuses. */
 bool fault_blames_request(const struct fault *fault)
 {
 	static const long others[] = {401, 402, 403, 408, 409, 413, 429};
@@ -105,7 +108,7 @@ bool fault_blames_request(const struct fault *fault)
 	       (fault->status == 500 && strcasestr(fault->text, "jinja"));
 }
 
-/* A request that is larger than a rate limit passes at no time. */
+/* Reports whether the request is too long. One that is larger than a rate limit never passes. */
 static bool is_too_long(const char *message, long status, enum fault_kind kind)
 {
 	if (status == 429 || status == 413)
@@ -130,13 +133,15 @@ void fault_show(char *out, size_t bytes, const char *text, size_t len)
 	out[n] = '\0';
 }
 
-/* The request is wrong, whatever the type says: to send it again would change nothing. */
+/* Reports whether the status says that the request is wrong, whatever the type says, so that a
+ * retry is useless. */
 static bool is_final(long status)
 {
 	return status >= 400 && status < 500 && by_status(status) == FAULT_FATAL;
 }
 
-/* Type before status; gateways put the HTTP status of their upstream into a numeric `code`. */
+/* Classifies by type first, then by status. Gateways put their upstream's HTTP status into a
+ * numeric `code`. */
 static enum fault_kind classify(const json_t *error, const char *text, long status)
 {
 	int type = type_of(error);
@@ -153,8 +158,8 @@ static enum fault_kind classify(const json_t *error, const char *text, long stat
 	return kind == FAULT_NONE ? by_status(status ? status : 500) : kind;
 }
 
-/* What the operator is to be advised about: a quota that is used up is no rate, and Google and xAI
- * call a wrong key a bad request. */
+/* Returns the status for advice to the operator: a used-up quota is not a rate limit, and Google
+ * and xAI call a wrong key a bad request. */
 static long stands_for(const json_t *error, const char *text, long status)
 {
 	int type = type_of(error);
@@ -166,7 +171,8 @@ static long stands_for(const json_t *error, const char *text, long status)
 	return status ? status : code >= 400 && code < 600 ? code : 0;
 }
 
-/* Google sends a list of one; what stands behind other gateways is the error itself. */
+/* Returns the error of a body. Google sends a list of one; some gateways send the error without a
+ * wrapper. */
 static const json_t *error_of(const json_t *doc)
 {
 	const json_t *one = json_is_array(doc) ? json_array_get(doc, 0) : doc;
@@ -182,7 +188,7 @@ static const json_t *message_of(const json_t *error)
 	return message ? message : json_object_get(error, "detail");
 }
 
-/* Its type, else its code; a number only where there is no status that says the same. */
+/* Writes the error's type, else its code; a number only if no status says the same. */
 static void name_error(char *out, size_t bytes, const json_t *error, long status)
 {
 	const json_t *type = json_object_get(error, "type"), *code = json_object_get(error, "code");

@@ -22,19 +22,19 @@ struct http {
 	CURL *curl;
 	char *base;
 	const char *query;
-	size_t skip; /* bytes of every path that the base holds already */
+	size_t skip; /* bytes of each path that the base contains already */
 	int channel_fd;
 	int64_t connect_timeout_ms, idle_timeout_ms;
 	bool proxied;
 	bool by_name; /* authorities are looked up in a directory; the file was not read yet */
-	/* of the call in progress */
+	/* The call in progress. */
 	const struct http_post *post;
 	struct http_head *head;
 	struct fault *fault;
 	int64_t active_ms, raw_bytes, head_bytes;
-	int64_t ended_ms;             /* since when the reply is whole; 0: it is not */
-	curl_off_t sent;              /* of the request, as far as is known */
-	char broken[CURL_ERROR_SIZE]; /* libcurl's own words, where it has any */
+	int64_t ended_ms;             /* when the reply was complete; 0: it is not */
+	curl_off_t sent;              /* bytes of the request, as far as known */
+	char broken[CURL_ERROR_SIZE]; /* libcurl's own message, if any */
 };
 
 int http_global(struct err *e)
@@ -62,9 +62,10 @@ static int is_connected(void *context, curl_socket_t fd, curlsocktype purpose)
 	return CURL_SOCKOPT_ALREADY_CONNECTED;
 }
 
-/* libcurl before 8.0 connects a socket that it was told is connected already. There is no address
- * to dial in this program, so for a connected AF_UNIX descriptor the answer is "done"; anything
- * else is the kernel's to refuse. Linked into the program, this stands before the C library's. */
+/* Overrides connect. libcurl before 8.0 connects a socket even if it was told that it is connected.
+ * This program has no address to dial, so a connected AF_UNIX descriptor is reported as done, and
+ * the kernel refuses anything else. In the program's link order this function precedes the C
+ * library's. */
 int connect(int fd, const struct sockaddr *address, socklen_t len)
 {
 	struct sockaddr_storage peer;
@@ -74,8 +75,9 @@ int connect(int fd, const struct sockaddr *address, socklen_t len)
 	return (int)syscall(SYS_connect, fd, address, len);
 }
 
-/* Before 8.10, libcurl takes a connection whose peer has no name for one that is still being looked
- * up, and uses it once. Half of a pair of sockets has none, so it gets one here. */
+/* Overrides getpeername. Before 8.10 libcurl takes a connection whose peer has no name for one that
+ * is still being resolved, and uses it only once. Half of a socket pair has no name, so it gets one
+ * here. */
 int getpeername(int fd, struct sockaddr *address, socklen_t *len)
 {
 	static const struct sockaddr_un named = {AF_UNIX, CHANNEL_PATH};
@@ -89,7 +91,7 @@ int getpeername(int fd, struct sockaddr *address, socklen_t *len)
 	return 0;
 }
 
-/* Some servers give a charset here. */
+/* Reports whether an encoding compresses. Some servers send a charset here. */
 static bool compresses(const char *encodings)
 {
 	static const char *const names[] = {"gzip", "deflate", "br", "zstd", "compress"};
@@ -99,7 +101,7 @@ static bool compresses(const char *encodings)
 	return false;
 }
 
-/* Of a longer line only the beginning counts. */
+/* Reads a header; only the beginning of a long line counts. */
 static void read_header(struct http_head *head, const char *line, size_t len)
 {
 	char name[HEADER_BYTES];
@@ -137,14 +139,14 @@ static size_t on_header(char *line, size_t one, size_t len, void *context)
 	struct http *h = context;
 	h->active_ms = clock_monotonic_ms();
 	h->head_bytes += (int64_t)len;
-	/* libcurl keeps them all, and counts those behind the last chunk not at all. */
+	/* libcurl keeps all headers, and does not count those after the last chunk. */
 	if (h->head_bytes > HEAD_CAP_BYTES) {
 		fault_set(h->fault, FAULT_FATAL,
 			"the provider's reply has more than %d KiB of headers",
 			HEAD_CAP_BYTES / 1024);
 		return 0;
 	}
-	if (!h->raw_bytes) /* behind a body come trailers, which change nothing of it */
+	if (!h->raw_bytes) /* trailers after a body change nothing */
 		read_header(h->head, line, len);
 	return len;
 }
@@ -170,9 +172,8 @@ static size_t on_bytes(char *bytes, size_t one, size_t len, void *context)
 }
 
 /* Called at least once a second, also while nothing arrives. Every byte counts as activity, of the
- * reply as of the request: a server says by it that it is there, be it by a comment. A server that
- * leaves the connection open behind a whole reply is given a moment, for the sake of the
- * connection. */
+ * reply or of the request, even a comment. A server that leaves the connection open after a whole
+ * reply gets a moment, so that the connection can be used again. */
 static int on_progress(
 	void *context, curl_off_t total, curl_off_t now, curl_off_t up_total, curl_off_t up)
 {
@@ -197,7 +198,7 @@ static int on_progress(
 static const char version[] = "/v1";
 enum { VERSION_LEN = sizeof(version) - 1 };
 
-/* "/v4", "/v1beta" */
+/* Reports whether a segment is a version: "/v4", "/v1beta". */
 static bool is_version(const char *segment, size_t len)
 {
 	static const char digits[] = "0123456789";
@@ -256,8 +257,8 @@ static CURLcode set_options(struct http *http, const struct http_options *option
 		SET(CURLOPT_CAINFO, NULL);
 		http->by_name = true;
 	}
-	/* The path is never opened: with it set curl resolves nothing and asks for an AF_UNIX
-	 * socket, which open_socket takes from the channel instead. */
+	/* The path is never opened. With it, curl resolves no name and asks for an AF_UNIX socket,
+	 * which open_socket takes from the channel. */
 	SET(CURLOPT_UNIX_SOCKET_PATH, CHANNEL_PATH);
 	SET(CURLOPT_OPENSOCKETFUNCTION, open_socket);
 	SET(CURLOPT_OPENSOCKETDATA, http);
@@ -311,7 +312,7 @@ void http_close(struct http *http)
 	free(http);
 }
 
-/* An end closes the relayed connection and the channel, in any order. */
+/* If the broker ends, the relayed connection and the channel are closed in any order. */
 bool http_broker_gone(const struct http *http)
 {
 	return channel_gone(http->channel_fd, BROKER_END_MS);
@@ -327,7 +328,7 @@ static bool is_clean(const char *header)
 
 static struct curl_slist *make_headers(const char *const *headers, struct fault *fault)
 {
-	/* An empty Expect keeps curl from waiting for a 100 that no provider sends. */
+	/* An empty Expect keeps curl from waiting for a 100, which no provider sends. */
 	struct curl_slist *list = curl_slist_append(NULL, "Expect:");
 	for (; *headers; headers++) {
 		if (!is_clean(*headers)) {
@@ -342,7 +343,7 @@ static struct curl_slist *make_headers(const char *const *headers, struct fault 
 	return list;
 }
 
-/* X.509's own numbers for an issuer that nobody vouches for. */
+/* Reports whether the certificate's issuer is unknown, by X.509's own numbers. */
 static bool is_strange(const struct http *http)
 {
 	enum { SELF_SIGNED = 18, LAST = 21 };
@@ -351,8 +352,8 @@ static bool is_strange(const struct http *http)
 	return verdict >= SELF_SIGNED && verdict <= LAST;
 }
 
-/* Of a handshake: "unsupported protocol", "alert protocol version", and "wrong version number" of a
- * server without TLS. */
+/* Reports whether a handshake failed over the protocol: "unsupported protocol", "alert protocol
+ * version", or "wrong version number" for a server without TLS. */
 static bool speaks_other(const char *why)
 {
 	return strstr(why, "protocol") || strstr(why, "version number");
@@ -386,12 +387,13 @@ static int failed(const struct http *http, CURLcode rc, struct fault *fault)
 			"what answers at the provider's base_url does not "
 			"speak HTTP");
 	case TOO_LARGE:
-	case CURLE_OUT_OF_MEMORY: /* which libcurl before 8.6 says of it */
+	/* Libcurl before 8.6 reports this for a header that is too large. */
+	case CURLE_OUT_OF_MEMORY:
 		if (!http->raw_bytes)
 			return fault_set(fault, FAULT_FATAL,
 				"a header of the provider's reply is too long, or memory is full");
 		break;
-	case CURLE_GOT_NOTHING: /* the broker closes what it cannot connect, */
+	case CURLE_GOT_NOTHING: /* the broker closes a connection that it cannot make, */
 	case CURLE_SEND_ERROR:  /* sometimes before the request is written */
 	case CURLE_COULDNT_CONNECT:
 		return fault_set(fault, FAULT_RETRY,
@@ -406,14 +408,14 @@ static int failed(const struct http *http, CURLcode rc, struct fault *fault)
 			"the TLS handshake with the provider broke (%s); look whether base_url is "
 			"right and speaks TLS",
 			why);
-	case CURLE_OPERATION_TIMEDOUT: /* which curl rounds its own way */
+	case CURLE_OPERATION_TIMEDOUT: /* curl rounds the time */
 		if (clock_monotonic_ms() >= http->post->deadline_ms - ROUNDING_MS)
 			return fault_set(fault, FAULT_TIMEOUT, "the call ran into its time-out");
 	}
 	return fault_set(fault, FAULT_RETRY, "the connection to the provider broke: %s", why);
 }
 
-/* curl's own copy of the headers holds the key. */
+/* Wipes curl's own copy of the headers, which has the key. */
 static void wipe_headers(struct curl_slist *list)
 {
 	for (struct curl_slist *at = list; at; at = at->next)
@@ -421,8 +423,9 @@ static void wipe_headers(struct curl_slist *list)
 	curl_slist_free_all(list);
 }
 
-/* Whether the server closed a kept connection while it was used again: it has not got all of the
- * request, so none is made twice. libcurl goes on by itself only where it had sent everything. */
+/* Reports whether the server closed a kept connection as it was used again. It has not received the
+ * whole request, so a second one does no harm. libcurl retries by itself only if it had sent
+ * everything. */
 static bool closed_just_then(const struct http *http, CURLcode rc)
 {
 	long dialled = 1;
@@ -431,7 +434,8 @@ static bool closed_just_then(const struct http *http, CURLcode rc)
 	       http->fault->kind == FAULT_NONE;
 }
 
-/* An authority may be in the system's file alone. Nothing was sent to the refused server. */
+/* Performs the call. An authority may be in the system's one file only, so a refused certificate is
+ * tried again with that. Nothing was sent to the refused server. */
 static CURLcode perform(struct http *http)
 {
 	CURLcode rc = curl_easy_perform(http->curl);
@@ -444,7 +448,7 @@ static CURLcode perform(struct http *http)
 	return curl_easy_perform(http->curl);
 }
 
-/* Of a time-out: whether a whole request waits for its answer on the other side. */
+/* Reports whether a time-out came after the server had received the whole request. */
 static bool unanswered(const struct http *http, CURLcode rc)
 {
 	curl_off_t sent = 0;

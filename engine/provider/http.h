@@ -1,9 +1,9 @@
 /*
- * The one transport: HTTP and TLS by libcurl over sockets that the broker hands out.
+ * The only transport: HTTP and TLS by libcurl over sockets that the broker hands out.
  *
- * No name is ever resolved and no address ever dialled here: each connection is one connected
- * AF_UNIX descriptor asked for over the provider's channel. The URL's host serves certificate and
- * SNI only. No redirect, proxy, compression or protocol but the configured one.
+ * No name is resolved and no address dialled here: each connection is a connected AF_UNIX
+ * descriptor, asked for over the provider's channel. The URL's host is used for the certificate and
+ * SNI only. There is no redirect, proxy, compression or protocol other than the configured one.
  */
 #ifndef PROVIDER_HTTP_H
 #define PROVIDER_HTTP_H
@@ -14,26 +14,26 @@
 
 struct http_options {
 	const char *base_url; /* with or without a trailing "/" or "/v1" */
-	bool any_version;     /* another version in its path stands for "/v1" */
-	const char *query;    /* put behind every path; NULL or empty: none */
+	bool any_version;     /* a version in its path replaces "/v1" */
+	const char *query;    /* appended to every path; NULL or empty: none */
 	const char *ca_file;  /* NULL: the system's store */
 	int channel_fd;       /* borrowed */
-	bool proxied;         /* what is behind it was dialled through a proxy */
+	bool proxied;         /* the server is reached through a proxy */
 	int64_t connect_timeout_ms, idle_timeout_ms;
 };
 
 struct http_head {
 	long status;
 	bool is_stream;         /* text/event-stream */
-	bool is_encoded;        /* compressed, which is never asked for */
-	bool is_unanswered;     /* no status came in time, and all of the request had gone out */
+	bool is_encoded;        /* compressed, though never asked for */
+	bool is_unanswered;     /* no status came in time after all of the request was sent */
 	int should_retry;       /* x-should-retry: 1, 0, -1 not sent */
 	int64_t retry_after_ms; /* -1 not sent */
 	char request_id[80];
 };
 
-/* Takes a piece of a reply. 0: go on; 1: that was all, whatever the server does; -1: stop, *fault
- * is filled. */
+/* Takes a piece of a reply. 0: go on; 1: the reply is complete, whatever the server does; -1: stop,
+ * *fault is filled. */
 typedef int http_body_fn(void *context, const struct http_head *head, const char *bytes, size_t len,
 	struct fault *fault);
 
@@ -51,16 +51,16 @@ struct http;
 
 enum { HTTP_RAW_CAP_BYTES = 64 * 1024 * 1024 };
 
-/* Once per process, before the first http_open. */
+/* Initialises libcurl. Call it once per process, before the first http_open. */
 int http_global(struct err *e);
-/* Keeps what `options` says; the channel must outlive it. */
+/* Opens a transport. Copies the texts of `options`; the channel must outlive it. */
 struct http *http_open(const struct http_options *options, struct err *e);
 void http_close(struct http *http);
-/* Whether a connection broke because the broker has ended. */
+/* Reports whether a connection broke because the broker has ended. */
 bool http_broker_gone(const struct http *http);
-/* Sends it and passes the whole reply to on_body, whatever its status. 0, or -1 with *fault: a
- * header value outside TAB and printable ASCII and a failed certificate are FATAL; the deadline is
- * TIMEOUT; everything else that breaks a connection is RETRY. */
+/* Sends the request and passes the whole reply to on_body, whatever its status. Returns 0, or -1
+ * with *fault: a header value outside TAB and printable ASCII and a failed certificate are FATAL;
+ * the deadline is TIMEOUT; everything else that breaks a connection is RETRY. */
 int http_post(struct http *http, const struct http_post *post, struct http_head *head,
 	struct fault *fault);
 #endif

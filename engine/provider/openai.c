@@ -14,7 +14,8 @@ static void write_plain(struct buf *out, const char *role, const char *text)
 	buf_adds(out, "}");
 }
 
-/* A conversation begins with the user's prompt; `system` goes before it where it has no role. */
+/* Writes the user's prompt, which begins a conversation; `system` is put before it if the provider
+ * takes no system role. */
 static void write_user(struct buf *out, const char *text, const char *system)
 {
 	AUTO_FREE char *both = NULL;
@@ -101,16 +102,16 @@ static int64_t larger(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
-/* Whether `beside` is what was read from the cache, written to it, or both. */
+/* Reports whether `beside` equals the tokens read from the cache, those written to it, or both. */
 static bool is_cached(const struct usage *usage, int64_t beside)
 {
 	return beside > 0 && (beside == usage->cache_read || beside == usage->cache_write ||
 				     beside == usage->cache_read + usage->cache_write);
 }
 
-/* Takes in what the total holds beside prompt and completion. xAI and Gemini count there what was
- * thought, and charge it as output; others the cached part of the prompt, of which only they can
- * have more than of the prompt. */
+/* Adds the tokens that the total has beyond prompt and completion. xAI and Gemini count thinking
+ * there, and charge it as output; others the cached part of the prompt, which only there can exceed
+ * the prompt. */
 static void add_beside(struct usage *u, const json_t *usage)
 {
 	const json_t *details = json_object_get(usage, "completion_tokens_details");
@@ -126,8 +127,8 @@ static void add_beside(struct usage *u, const json_t *usage)
 		u->input += u->cache_read + u->cache_write;
 }
 
-/* Reads an amount in USD, which some gateways write in quotes. -1: there is none; NAN: it cannot be
- * one. */
+/* Reads an amount in USD, which some gateways write in quotes. -1: there is none; NAN: it is
+ * invalid. */
 static double usd_of(const json_t *value)
 {
 	double usd = json_number_value(value);
@@ -139,9 +140,9 @@ static double usd_of(const json_t *value)
 	return usd >= 0 && usd < 1e6 ? usd : NAN;
 }
 
-/* Reads a stated charge; one that cannot be true makes the whole usage unknown. OpenRouter states
- * it in USD. Over a key of one's own that is a fee or nothing, and the model's vendor charges the
- * rest: https://openrouter.ai/docs/use-cases/usage-accounting. Perplexity adds up its own. */
+/* Reads a stated charge. An impossible one makes the whole usage unknown. OpenRouter states it in
+ * USD; with a user's own vendor key it is a fee or nothing, and the vendor charges the rest:
+ * https://openrouter.ai/docs/use-cases/usage-accounting. Perplexity states it in parts. */
 static int64_t stated_microusd(struct wire_stream *stream, const json_t *usage)
 {
 	const json_t *cost = json_object_get(usage, "cost");
@@ -155,7 +156,7 @@ static int64_t stated_microusd(struct wire_stream *stream, const json_t *usage)
 	return usd < 0 || rest < 0 || isnan(usd + rest) ? -1 : (int64_t)((usd + rest) * 1e6 + 0.5);
 }
 
-/* Reads how much of the prompt a cache held or took, under everybody's name for it. */
+/* Reads how many prompt tokens a cache held or took, by any vendor's name for it. */
 static void read_cached(struct usage *u, const json_t *usage)
 {
 	static const struct {
@@ -164,7 +165,8 @@ static void read_cached(struct usage *u, const json_t *usage)
 	} counts[] = {
 		{"prompt_cache_hit_tokens", false, false}, /* DeepSeek */
 		{"cached_tokens", false, false},           /* Kimi */
-		{"cache_read_input_tokens", false, false}, /* gateways to Claude, and below */
+		/* Gateways to Claude; also the next ones. */
+		{"cache_read_input_tokens", false, false},
 		{"cached_tokens", true, false},
 		{"cache_creation_input_tokens", false, true},
 		{"cache_creation_input_tokens", true, true}, /* Qwen */
@@ -180,8 +182,8 @@ static void read_cached(struct usage *u, const json_t *usage)
 	}
 }
 
-/* `prompt_tokens` is the total, cached ones included. Counts are cumulative, and some gateways end
- * with zeros. */
+/* Reads the usage. `prompt_tokens` is the total, including cached ones. Counts are cumulative, and
+ * some gateways end with zeros. */
 static void read_usage(struct wire_stream *stream, const json_t *usage)
 {
 	struct usage one = USAGE_NONE, *u = &stream->usage;
@@ -199,7 +201,7 @@ static void read_usage(struct wire_stream *stream, const json_t *usage)
 	stream_metered(stream);
 }
 
-/* Block 0 is the text; calls follow in the order they began. */
+/* Returns the block of the text, block 0; calls follow in the order in which they began. */
 static struct block *text_block(struct wire_stream *stream, struct fault *fault)
 {
 	struct block *b = stream_block(stream, 0, fault);
@@ -208,8 +210,8 @@ static struct block *text_block(struct wire_stream *stream, struct fault *fault)
 	return b && b->skeleton ? b : NULL;
 }
 
-/* Whether the arguments end with what closes them. They are read on from where they were left:
- * every piece may ask. */
+/* Reports whether the arguments are closed. Scanning goes on where it stopped, since every piece
+ * may ask. */
 static bool is_whole(struct block *block)
 {
 	const struct buf *text = &block->text;
@@ -226,9 +228,9 @@ static bool is_whole(struct block *block)
 }
 
 /* Reports whether a piece begins another call than the one with its index. Calls are told apart by
- * `index`. Ollama sends 0 for all of them but gives each its own id; Gemini does that without ids,
- * so that a name behind whole arguments is the next call's. Others make up an id for each piece of
- * a call that is still open. */
+ * `index`. Ollama sends 0 for all but gives each its own id; Gemini does so without ids, so that a
+ * name after complete arguments begins the next call. Others make up an id for each piece of an
+ * open call. */
 static bool is_next(struct block *block, const json_t *piece)
 {
 	const char *id = json_get_text(piece, "id");
@@ -243,7 +245,7 @@ static bool is_open(struct block *block)
 	return block->kind == BLOCK_CALL && block->name && !is_whole(block);
 }
 
-/* The newest call of that index, and with it the newest call that is open whatever its index. */
+/* Returns the newest call with that index, and in `open` the newest open call with any index. */
 static struct block *newest_call(struct wire_stream *stream, int64_t index, struct block **open)
 {
 	*open = NULL;
@@ -257,7 +259,7 @@ static struct block *newest_call(struct wire_stream *stream, int64_t index, stru
 	return NULL;
 }
 
-/* Finds the call of the same id, under whatever index; NULL: there is none. */
+/* Returns the call with the same id under any index; NULL: there is none. */
 static struct block *same_call(const struct wire_stream *stream, const json_t *piece)
 {
 	const char *id = json_get_text(piece, "id");
@@ -271,8 +273,8 @@ static struct block *same_call(const struct wire_stream *stream, const json_t *p
 	return NULL;
 }
 
-/* Reports whether a piece says once more all that a call has said: some servers send the whole
- * behind its pieces, or again under another index. */
+/* Reports whether a piece repeats all that a call has: some servers send the whole call after its
+ * pieces, or again under another index. */
 static bool repeats(struct block *block, const json_t *piece)
 {
 	const json_t *arguments = json_object_get(json_object_get(piece, "function"), "arguments");
@@ -280,8 +282,8 @@ static bool repeats(struct block *block, const json_t *piece)
 	       !strcmp(json_string_value(arguments), block->text.data);
 }
 
-/* Finds the call that a piece belongs to; NULL without a fault: it begins one. Arguments that come
- * under another index with neither id nor name are the open call's, or nobody's. */
+/* Returns the call that a piece belongs to; NULL without a fault: it begins one. Arguments under
+ * another index, without id or name, belong to the open call, if there is one. */
 static struct block *find_call(
 	struct wire_stream *stream, const json_t *piece, int64_t index, struct fault *fault)
 {
@@ -334,7 +336,7 @@ static int add_call(struct wire_stream *stream, const json_t *piece, struct faul
 	return stream_append(stream, &b->text, text, text ? strlen(text) : 0, fault);
 }
 
-/* Mistral sends parts where there are thoughts among the text. */
+/* Adds content. Mistral sends parts if there are thoughts in the text. */
 static int add_content(struct wire_stream *stream, const json_t *content, struct fault *fault)
 {
 	const json_t *part;
@@ -366,7 +368,7 @@ static int add_delta(struct wire_stream *stream, const json_t *delta, struct fau
 	if (add_content(stream, json_object_get(delta, "content"), fault) ||
 		add_thoughts(stream, delta, fault))
 		return -1;
-	if (json_string_length(refusal)) { /* some gateways send an empty one along */
+	if (json_string_length(refusal)) { /* some gateways add an empty one */
 		stream->stop = WIRE_STOP_REFUSAL;
 		size_t at = strlen(stream->stop_detail);
 		snprintf(stream->stop_detail + at, sizeof(stream->stop_detail) - at, "%s",
@@ -378,8 +380,8 @@ static int add_delta(struct wire_stream *stream, const json_t *delta, struct fau
 	return 0;
 }
 
-/* Who breaks down in the middle says so here: what came is not an answer. Besides gateways those
- * are DeepSeek, Z.ai, and Google where the model wrote no proper call. */
+/* Reports whether the reason means that the server broke down and the text is no answer. Gateways
+ * use these, DeepSeek, Z.ai, and Google if the model wrote a malformed call. */
 static bool is_breakdown(const char *reason)
 {
 	static const char *const reasons[] = {"error", "insufficient_system_resource",
@@ -390,7 +392,7 @@ static bool is_breakdown(const char *reason)
 	return false;
 }
 
-/* Calls are known by their presence. */
+/* Reads the stop reason. Calls are recognised by their presence. */
 static int read_stop(struct wire_stream *stream, const json_t *choice, struct fault *fault)
 {
 	const char *reason = json_string_value(json_object_get(choice, "finish_reason"));
@@ -408,7 +410,7 @@ static int read_stop(struct wire_stream *stream, const json_t *choice, struct fa
 	return 0;
 }
 
-/* Older vLLM sends the error itself. */
+/* Reports whether the event is an error. Older vLLM sends it without a wrapper. */
 static bool has_error(const json_t *doc)
 {
 	const json_t *error = json_object_get(doc, "error");
@@ -454,7 +456,7 @@ static int message(struct wire_stream *stream, const json_t *body, struct fault 
 	return 0;
 }
 
-/* A call whose name never came cannot be answered: it is dropped, together with its arguments. */
+/* Drops a call whose name never came, with its arguments: it cannot be answered. */
 static void drop_nameless(struct wire_stream *stream)
 {
 	for (size_t i = 1; i < stream->block_count; i++) {
@@ -466,7 +468,7 @@ static void drop_nameless(struct wire_stream *stream)
 	}
 }
 
-/* But for what closes it: more may come along. */
+/* Writes a call without its closing brackets, since further members may follow. */
 static void write_call(struct buf *out, const struct wire_call *call)
 {
 	buf_adds(out, "{\"id\":");
@@ -515,7 +517,8 @@ static int finish(struct wire_stream *stream, struct buf *raw)
 	return buf_adds(raw, calls ? "]}" : said ? "}" : "");
 }
 
-/* DeepSeek and Kimi want the member back also where they sent none. */
+/* Learns to send the thoughts of every turn: DeepSeek and Kimi demand the member even where they
+ * sent none. */
 static bool adapt_thoughts(struct wire_quirks *quirks, const char *message)
 {
 	bool missing = strcasestr(message, "passed back") || strcasestr(message, "missing");
@@ -523,7 +526,8 @@ static bool adapt_thoughts(struct wire_quirks *quirks, const char *message)
 					       : stream_learn(&quirks->no_thoughts);
 }
 
-/* Gemma's templates know no system role, o1 takes none, Google has no instruction for some. */
+/* Reports whether a refusal is about the system role: Gemma's templates and o1 have none, and
+ * Google has no instruction for some models. */
 static bool names_system(const char *message)
 {
 	static const char *const beside[] = {
@@ -535,8 +539,8 @@ static bool names_system(const char *message)
 	return false;
 }
 
-/* Learns from what stands in a request of ours or could, by its name in the refusal. Some models
- * take tools, or all, only unstreamed. */
+/* Learns from a refusal that names a member of our request. Some models take tools, or any request,
+ * only without streaming. */
 static bool adapt_member(struct wire_quirks *quirks, const char *message)
 {
 	if (stream_names(message, "stream_options"))
@@ -559,7 +563,7 @@ static bool adapt(struct wire_quirks *quirks, const char *message)
 		return stream_learn(&quirks->completion_tokens);
 	if (thoughts && adapt_thoughts(quirks, message))
 		return true;
-	/* Newer OpenAI models think by default, and with tools only elsewhere. */
+	/* Newer OpenAI models think by default, and do so with tools only in another API. */
 	if (strcasestr(message, "tools with reasoning_effort"))
 		return stream_learn(&quirks->thinking_off);
 	if (strcasestr(message, "temperature"))

@@ -59,7 +59,7 @@ int sse_end(struct sse *sse, struct err *e)
 	return sse->line.len && end_line(sse, e) ? -1 : dispatch(sse, e);
 }
 
-/* Bytes up to the next line end, at least one; a comment's text is not kept. */
+/* Returns the bytes up to the next line end, at least one. The text of a comment is not kept. */
 static size_t take_run(struct sse *sse, const char *bytes, size_t len)
 {
 	size_t n = 0;
@@ -72,7 +72,8 @@ static size_t take_run(struct sse *sse, const char *bytes, size_t len)
 	return n;
 }
 
-/* Bytes of a leading mark, which may arrive split. A partial one was text after all. */
+/* Skips a leading byte-order mark, which may arrive in parts. A partial one turns out to be
+ * text. */
 static size_t skip_bom(struct sse *sse, const char *bytes, size_t len)
 {
 	size_t n = 0;

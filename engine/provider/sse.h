@@ -1,16 +1,16 @@
 /*
- * Server-sent events (WHATWG HTML, 9.2.6): bytes in, events out, at any chunk boundary.
+ * Server-sent events (WHATWG HTML, 9.2.6): takes bytes, in any chunks, and gives events.
  *
  * Lines end with LF, CRLF or CR; a byte-order mark at the start is skipped; comments and unknown
- * fields are ignored; an event that the stream does not finish with a blank line waits for sse_end.
+ * fields are ignored; an event without its blank line at the end of the stream waits for sse_end.
  */
 #ifndef PROVIDER_SSE_H
 #define PROVIDER_SSE_H
 #include "base/buf.h"
 #include "base/err.h"
 
-/* One event's data, NUL-terminated, lines joined with LF. Valid during the call. Returning -1 (with
- * an error) ends the feed. */
+/* Takes one event's data: NUL-terminated, lines joined with LF, valid during the call. Returning -1
+ * (with an error) ends the feed. */
 typedef int sse_event_fn(void *context, const char *data, size_t len, struct err *e);
 
 struct sse {
@@ -25,10 +25,9 @@ struct sse {
 /* `cap_bytes` bounds one event, and one line. */
 void sse_init(struct sse *sse, size_t cap_bytes, sse_event_fn *event, void *context);
 void sse_done(struct sse *sse);
-/* -1: an event over the limit, one with a NUL byte, or the callback's error. The parser is then
- * spent. */
+/* Feeds bytes. Returns -1 for an event over the limit, one with a NUL byte, or the callback's
+ * error. The parser is then unusable. */
 int sse_feed(struct sse *sse, const char *bytes, size_t len, struct err *e);
-/* Passes on what has come of an event that the stream did not finish: its caller can tell whether
- * that is all of it. */
+/* Passes on an event that the stream did not finish. The caller can tell whether it is complete. */
 int sse_end(struct sse *sse, struct err *e);
 #endif

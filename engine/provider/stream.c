@@ -74,8 +74,8 @@ static bool is_escape(const char *text, size_t left)
 	return left >= ESCAPE_BYTES && text[0] == '\\' && text[1] == 'u' && is_hex4(text + 2);
 }
 
-/* Bytes of the escape at `text` that must become U+FFFD: a NUL or half a surrogate pair, which
- * servers cut apart that count in UTF-16. 0: leave it. */
+/* Reports whether the escape at `text` must become U+FFFD, and its length: a NUL, or half of a
+ * surrogate pair, which servers that count in UTF-16 may cut apart. */
 static bool is_unwanted(const char *text, size_t left, size_t *skip)
 {
 	unsigned code = code_at(text);
@@ -127,7 +127,7 @@ int stream_name(char **to, const json_t *object, const char *key)
 	return *to ? 0 : -1;
 }
 
-/* Half a request is worse than none. */
+/* Appends all of a text or nothing: half a request is worse than none. */
 static int quote(struct buf *out, const char *text, size_t len)
 {
 	if (utf8_prefix(text, len) == len)
@@ -155,8 +155,8 @@ void stream_temperature(struct buf *out, const struct wire_request *request)
 	json_write(out, value);
 }
 
-/* As both APIs accept it when it comes back to them. Another is no tool's name and may be a secret,
- * of which nothing recognises a part or another spelling: none of it is kept. */
+/* Replaces a name that the APIs would not take back. It names no tool and may be a secret, which
+ * nobody would recognise in parts or in another spelling, so nothing of it is kept. */
 static void clean_name(char *name)
 {
 	static const char usual[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -183,7 +183,7 @@ static bool is_usable(const struct wire_stream *stream, size_t at)
 	return true;
 }
 
-/* Nine letters and digits, which is all that Mistral takes. */
+/* Makes an id of nine letters and digits, the only form that Mistral takes. */
 static char *make_id(size_t serial, size_t at)
 {
 	char *id;
@@ -226,7 +226,7 @@ bool stream_told(const json_t *usage, const char *key, int64_t *out, bool *known
 	return *known;
 }
 
-/* No answer comes from an empty prompt, and none that says anything from no output. */
+/* Refuses zero counts: there is no answer to an empty prompt, and none without output. */
 void stream_metered(struct wire_stream *stream)
 {
 	struct usage *u = &stream->usage;

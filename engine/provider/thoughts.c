@@ -31,7 +31,8 @@ int thoughts_sign(
 	return count_value(stream, value, fault);
 }
 
-/* Some gateways send the same text under both names: the first that says anything is kept. */
+/* Adds plain thoughts. Some gateways send the same text under both names: the first one with text
+ * is kept. */
 static int add_plain(
 	struct wire_stream *stream, struct block *block, const json_t *delta, struct fault *fault)
 {
@@ -51,7 +52,7 @@ static int add_plain(
 	return 0;
 }
 
-/* The member of a piece that grows; NULL: it comes whole. */
+/* Returns the member of a piece that grows; NULL: it comes whole. */
 static const char *growing(const json_t *piece)
 {
 	const char *type = json_get_text(piece, "type");
@@ -86,7 +87,7 @@ static struct block *begin_piece(struct wire_stream *stream, struct fault *fault
 	return b;
 }
 
-/* Each piece repeats what the first said; what is new is kept, but for nulls. */
+/* Adds a member. Each piece repeats those of the first; new ones are kept, except nulls. */
 static int add_member(struct wire_stream *stream, struct block *block, const char *key,
 	json_t *value, struct fault *fault)
 {

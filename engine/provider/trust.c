@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* HHHHHHHH.N, as c_rehash names an authority. */
+/* Reports whether a name is HHHHHHHH.N, as c_rehash names an authority. */
 static bool is_hashed(const char *name)
 {
 	return strspn(name, "0123456789abcdef") == 8 && name[8] == '.' && name[9] >= '0' &&
@@ -26,7 +26,7 @@ static bool has_hashed(const char *path)
 const char *trust_directory(void)
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
-	/* Other libraries read a whole directory at once, which costs what the file does. */
+	/* Other libraries read a whole directory at once, which costs as much as the file. */
 	bool by_name = v->ssl_version && !strncmp(v->ssl_version, "OpenSSL/", 8);
 	return by_name && v->capath && has_hashed(v->capath) ? v->capath : NULL;
 }

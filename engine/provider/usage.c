@@ -34,12 +34,12 @@ static double nano(int64_t tokens, double microusd_each)
 	return (double)tokens * round(microusd_each * NANO_PER_MICRO);
 }
 
-/* A stated charge of nothing is no charge of a model that has a price. */
+/* Ignores a stated charge of 0 for a model that has a price. */
 int64_t usage_microusd(const struct usage *usage, const struct prices *prices)
 {
 	if (usage->cost_microusd > 0 || !prices)
 		return usage->cost_microusd;
-	/* A gateway may count cached tokens beside the prompt instead of in it. */
+	/* A gateway may count cached tokens in addition to the prompt instead of in it. */
 	int64_t fresh = usage->input - usage->cache_read - usage->cache_write;
 	double sum = nano(fresh > 0 ? fresh : 0, prices->input) +
 		     nano(usage->cache_read, prices->cache_read) +

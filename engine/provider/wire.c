@@ -51,7 +51,7 @@ const struct wire_format *wire_format(const char *name)
 static int on_event(void *context, const char *data, size_t len, struct err *e)
 {
 	struct wire_stream *s = context;
-	/* Without data it is no more than a comment. */
+	/* An event without data is like a comment. */
 	if (s->ended || !data[strspn(data, " \t\r\n")])
 		return 0;
 	if (s->format->event(s, data, len, s->fault))
@@ -138,7 +138,7 @@ static int collect_calls(struct wire_stream *stream, struct wire_turn *turn)
 	return 0;
 }
 
-/* An answer may be long: the text moves, and is copied only where there are several. */
+/* Returns the text of all blocks. An answer may be long, so a single one is moved, not copied. */
 static char *collect_text(struct wire_stream *stream)
 {
 	AUTO_BUF text = BUF_INIT(WIRE_CONTENT_CAP_BYTES + WIRE_BLOCKS_MAX);
@@ -159,8 +159,8 @@ static char *collect_text(struct wire_stream *stream)
 	return buf_take(&text, NULL);
 }
 
-/* Not every server ends its last event with a blank line. Half an event is malformed JSON, which
- * says no more than that the stream was cut. */
+/* Finishes the last event, since some servers end it without a blank line. Half an event is
+ * malformed JSON, and only shows that the stream was cut. */
 static void finish_event(struct wire_stream *stream, struct fault *fault)
 {
 	struct err e = ERR_NONE;

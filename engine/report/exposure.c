@@ -33,7 +33,7 @@ static void add_word(struct buf *out, const char *word)
 	question_show_word(out, word);
 }
 
-/* A command as a review shows it: what was pasted into it goes no further. */
+/* Returns a command for a review, without secrets that were pasted into it. */
 static json_t *words_json(const struct buf *words)
 {
 	AUTO_BUF shown = BUF_INIT(EXPOSURE_BYTES_MAX);
@@ -57,7 +57,7 @@ static json_t *texts(const char *const *items, size_t count)
 	return list;
 }
 
-/* What the state asks for, whether or not the operator allows it: a review is about the asking. */
+/* Returns the egress that the state asks for, whether or not the operator allows it. */
 static json_t *tool_egress(const struct tool_state *state)
 {
 	static const char *const any[] = {EXPOSURE_ANY_HOST};
@@ -66,7 +66,8 @@ static json_t *tool_egress(const struct tool_state *state)
 	return texts(any, state->network == NETWORK_ALLOW);
 }
 
-/* The operator's private hosts that the list reaches: what is wide is cut down to the other. */
+/* Returns the operator's private hosts that the list reaches; each overlap of wildcards is cut down
+ * to the narrower. */
 static json_t *private_text(const struct tool_state *state, const struct config *config)
 {
 	const struct config_list *near = &config->sandbox.private_hosts;
@@ -179,8 +180,8 @@ static json_t *verify_text(const struct config *config)
 	return words_json(&text);
 }
 
-/* The program of the host that prints the provider's key; empty: none. Its arguments are the
- * operator's alone. */
+/* Returns the host program that prints the provider's key; empty: none. Its arguments are not
+ * shown, since they are the operator's. */
 static json_t *key_text(const struct state *state, const struct config *config)
 {
 	const char *model;
@@ -190,7 +191,7 @@ static json_t *key_text(const struct state *state, const struct config *config)
 					   : json_string("");
 }
 
-/* What becomes of a command that the model proposes (docs/operating.md, Being asked). */
+/* Returns the rule for commands that the model proposes (docs/operating.md, Being asked). */
 static const char *commands_words(const struct config *config)
 {
 	switch (config->sandbox.run_commands) {
@@ -203,7 +204,7 @@ static const char *commands_words(const struct config *config)
 		       : "its own choice, each after approval";
 }
 
-/* An agent of mode `run` touches what its commands touch, too. */
+/* Adds the exposure of an agent's commands in mode `run`. */
 static void add_commands(json_t *exposure, const struct confine *confine)
 {
 	json_auto_t *policy = confine_command_policy(confine);
@@ -253,7 +254,7 @@ static void join_set(json_t *into, const json_t *set)
 	}
 }
 
-/* The most any state may do. */
+/* Returns the most that any state may do. */
 static json_t *union_of(const json_t *states)
 {
 	static const char *const ranks[] = {"workspace", "terminal"};
@@ -276,7 +277,7 @@ static json_t *union_of(const json_t *states)
 	return out;
 }
 
-/* Why the machine could not start on this host: one string per reason. */
+/* Returns why the machine could not start on this host: one string per reason. */
 static json_t *refusals_of(const struct machine *machine, const struct confine *confine)
 {
 	json_t *out = json_array();
@@ -292,7 +293,7 @@ static json_t *refusals_of(const struct machine *machine, const struct confine *
 	return out;
 }
 
-/* What the whole machine may cost: its own limit, or the configuration's where that is less. */
+/* Returns the machine's limit in USD, or the configuration's if that is lower. */
 static json_t *most_usd(const struct machine *machine, const struct config *config)
 {
 	double most = (double)config->budget.max_microusd / 1e6;

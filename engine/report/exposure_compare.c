@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include <string.h>
 
-/* A comparison under way: where findings go and which state they are about. */
+/* A comparison under way: the collection of findings, and the state they are about. */
 struct comparing {
 	struct findings *findings;
 	const struct machine *machine;
@@ -12,8 +12,7 @@ struct comparing {
 	size_t widened;
 };
 
-/* What is compared, and the keys that decide it where they have another name: the first that is
- * there. */
+/* Compared members whose key in a machine has another name; the first one present decides. */
 static const char *const deciding[][2] = {{"workspace", "workspace"}, {"workspace", "mode"},
 	{"terminal", "pty"}, {"egress", "allow_network"}, {"egress", "network"},
 	{"egress", "provider"}, {"turns", "max_iterations"}, {"turns", "mode"},
@@ -31,8 +30,8 @@ static const struct doc_pair *deciding_pair(const struct doc_node *map, const ch
 	return pair ? pair : doc_pair(doc_get(map, "limits"), name);
 }
 
-/* Where the newer machine says it: `item` (or NULL) of what decides about `name`, the key of that,
- * or, where it left that out, the state or `budget`. */
+/* Returns the place in the newer machine for a finding: `item` (or NULL) in the value of the key
+ * that decides about `name`; else that key; or, if it is missing, the state or `budget`. */
 static const struct doc_node *place_of(const struct comparing *comparing, const struct state *state,
 	const char *name, const char *item)
 {
@@ -51,7 +50,7 @@ static const struct doc_node *place_of(const struct comparing *comparing, const 
 	return named ? &named->key : &pair->key;
 }
 
-/* `name`, `item`: what is compared, for its place; NULL: the state itself. */
+/* Adds a finding. `name`, `item`: the compared member, for its place; NULL: the state itself. */
 static void tell(struct comparing *comparing, bool wider, const char *name, const char *item,
 	const char *what)
 {
@@ -67,7 +66,7 @@ static void tell(struct comparing *comparing, bool wider, const char *name, cons
 	comparing->widened += wider;
 }
 
-/* Who may reach `wide` may reach `host`. */
+/* Reports whether `wide` includes `host`. */
 static bool host_within(const char *host, const char *wide)
 {
 	struct host_port h, w;
@@ -76,14 +75,15 @@ static bool host_within(const char *host, const char *wide)
 		       host_rule_covers(&w, &h));
 }
 
-/* A path is in no other: what lies below may be a link that leads elsewhere. */
+/* Reports whether a set covers an item. A path covers no other: a file below it may be a link that
+ * leads elsewhere. */
 static bool holds(const char *name, const json_t *sets, const json_t *item)
 {
 	size_t i;
 	json_t *other;
 	bool hosts = !strcmp(name, "egress");
 	if (!strcmp(name, "reads") && holds("writes", sets, item))
-		return true; /* who may write a place may read it */
+		return true; /* write access includes read access */
 	json_array_foreach (json_object_get(sets, name), i, other)
 		if (json_equal(other, item) ||
 			(hosts && host_within(json_string_value(item), json_string_value(other))))
@@ -130,7 +130,7 @@ static void compare_ranks(struct comparing *comparing, const json_t *old, const 
 	}
 }
 
-/* What always binds also binds where spend can be measured. */
+/* Returns a limit. One that always binds also binds where spending can be measured. */
 static const json_t *limit_of(const json_t *limits, const char *name)
 {
 	const json_t *own = json_object_get(limits, name);
@@ -148,7 +148,7 @@ static void compare_limits(struct comparing *comparing, const json_t *old, const
 		char what[160], was[32] = "unlimited", is[32] = "unlimited";
 		bool same = json_equal(json_object_get(old, name), own);
 		if (!before || same || json_equal(before, limit) ||
-			json_is_string(own)) /* the operator's alone */
+			json_is_string(own)) /* the operator's, not the machine's */
 			continue;
 		if (!json_is_null(before))
 			snprintf(was, sizeof(was), "%.12g", json_number_value(before));
@@ -172,7 +172,7 @@ static json_t *states_by_name(const json_t *exposure)
 	return names;
 }
 
-/* It runs whenever the model likes, and nobody is asked. */
+/* Compares the verify command: the model runs it at will, and nobody is asked. */
 static void compare_verify(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *before = json_get_text(old, "verify"), *after = json_get_text(now, "verify");
@@ -200,7 +200,8 @@ static void compare_state(struct comparing *comparing, const json_t *old, const 
 	compare_limits(comparing, json_object_get(old, "limits"), json_object_get(now, "limits"));
 }
 
-/* What the operator grants to a machine is another's when it takes that name. */
+/* Warns if the name has changed: the operator's grants to a machine are by name, so a machine that
+ * takes another's name takes its grants. */
 static void compare_name(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	const char *before = json_get_text(old, "machine"), *after = json_get_text(now, "machine");

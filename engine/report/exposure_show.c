@@ -5,7 +5,7 @@
 
 enum { INDENT_COLUMNS = 15 };
 
-/* Said below every list. */
+/* A remark below every list. */
 #define ALWAYS                                                                                     \
 	"Every tool also has a private /tmp and its data directory, PATH HOME LANG LC_ALL TERM "   \
 	"TZ and AGENT6_* in its environment, and the read-only system directories; an agent's "    \
@@ -24,7 +24,7 @@ static void add_words(struct buf *out, const char *label, const char *text)
 	buf_addc(out, '\n');
 }
 
-/* "timeout_secs=60, memory_mb=2048, ..." */
+/* Appends "timeout_secs=60, memory_mb=2048, ...". */
 static void join_limits(struct buf *out, const json_t *limits)
 {
 	const char *name;
@@ -51,7 +51,7 @@ static const char *workspace_words(const json_t *state)
 	return !strcmp(access, "read") ? "reads" : "not visible";
 }
 
-/* NULL: it has none, which is not worth a line. */
+/* Returns words about the terminal; NULL: it has none, which is not mentioned. */
 static const char *terminal_words(const json_t *ranks)
 {
 	return strcmp(json_get_text(ranks, "terminal"), "own")
@@ -59,7 +59,7 @@ static const char *terminal_words(const json_t *ranks)
 		       : "its own pseudo-terminals, nothing of this host's";
 }
 
-/* The lines of one state, each through `line`. */
+/* Writes the lines of one state, each through `line`. */
 static void state_lines(const json_t *state, void (*line)(struct buf *, const char *, const char *),
 	struct buf *out)
 {
@@ -181,7 +181,7 @@ void exposure_html(const json_t *exposure, struct buf *out)
 {
 	size_t i;
 	json_t *state;
-	/* A journal holds no settings, so what held when a step ran cannot be told afterwards. */
+	/* A journal has no settings, so those of a past step are not known. */
 	buf_adds(out, "<h3>What today's settings allow</h3><p class=\"soft\">Worked out from the "
 		      "settings as they were when this page was written; while it ran, the machine "
 		      "may have had others. " ALWAYS "</p><div class=\"cards\">\n");
@@ -204,7 +204,7 @@ static void add_clause(struct buf *out, const char *label, const char *text)
 	text_clean(out, text, SIZE_MAX);
 }
 
-/* `state`: NULL: the machine. */
+/* Adds a note. `state` NULL: about the machine. */
 static void add_note(struct findings *findings, const struct machine *machine,
 	const struct state *state, const char *clauses)
 {

@@ -5,9 +5,10 @@
 
 enum { LAYERS_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* "" where a value says nothing to anybody. */
+/* Words for layers; "" for a value without interest. */
 static const struct {
-	const char *name, *value, *words; /* value NULL: any other; words may end in the value */
+	/* Value NULL: any other; the value may follow the words. */
+	const char *name, *value, *words;
 } layer_words[] = {
 	{"profile", NULL, ""},
 	{"uid", "mapped", "an unused user id"},

@@ -1,5 +1,5 @@
 /*
- * The layers of a confinement in words, as the program that applied them reported them: the jail
+ * The layers of a confinement in words, from the report of the program that applied them: the jail
  * (jail/report.h), or the agent in its `confined` event.
  */
 #ifndef REPORT_LAYERS_H
@@ -7,9 +7,9 @@
 #include "base/buf.h"
 #include <jansson.h>
 
-/* One of them: "no capabilities", "Landlock ABI 7"; nothing for one that only says that there was
- * nothing to do. */
+/* Appends one layer: "no capabilities", "Landlock ABI 7"; nothing for a layer that had nothing to
+ * do. */
 void layers_word(struct buf *out, const char *name, const json_t *value);
-/* All of them on one line, wrapped at 80 columns and indented below. */
+/* Appends all of them on one line, wrapped at 80 columns and indented below. */
 void layers_text(struct buf *out, const json_t *layers, size_t indent);
 #endif

@@ -16,7 +16,7 @@ struct mounted {
 	char *path, *flags, *type, *device;
 };
 
-/* A blank, tab, line break or backslash is written as three octal digits. */
+/* Decodes a path, in which blanks, tabs, line breaks and backslashes are three octal digits. */
 static void unescape(char *path)
 {
 	char *to = path;
@@ -29,8 +29,8 @@ static void unescape(char *path)
 	*to = '\0';
 }
 
-/* A line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth where, the
- * sixth how, and behind " - " what. Words end at blanks. */
+/* Reads a line of /proc/self/mountinfo (proc(5)): the third word is the device, the fifth the
+ * place, the sixth the options, and after " - " come type and source. Words end at blanks. */
 static bool read_line(char *line, struct mounted *mounted)
 {
 	char *save = NULL, *type = strstr(line, " - ");
@@ -51,7 +51,7 @@ static bool read_line(char *line, struct mounted *mounted)
 	return mounted->path && mounted->flags && mounted->type;
 }
 
-/* A tmpfs of the jail's own has a device number that this path does not have outside. */
+/* Reports whether this is a tmpfs of the jail's own: the path has another device number outside. */
 static bool is_private_memory(const struct mounted *mounted)
 {
 	struct stat st;

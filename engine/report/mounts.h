@@ -1,11 +1,11 @@
 /*
- * What a jail has mounted, as people read it.
+ * A jail's mounts in words for people.
  */
 #ifndef REPORT_MOUNTS_H
 #define REPORT_MOUNTS_H
 #include "base/buf.h"
 #include "base/cleanup.h"
 
-/* A line for each place in `text`, which is a jail's /proc/self/mountinfo and is taken apart. */
+/* Writes a line for each mount in `text`, a jail's /proc/self/mountinfo, which it modifies. */
 int mounts_text(struct buf *out, char *text) MUST_CHECK;
 #endif

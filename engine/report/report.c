@@ -178,7 +178,7 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 	buf_adds(out, "</p>\n");
 }
 
-/* What a reader of a failed run looks for first. */
+/* Adds the reason of a failed run, which its reader looks for first. */
 static void add_why(const struct report *report, struct buf *out)
 {
 	const json_t *f = report->failure;
@@ -255,7 +255,8 @@ static void add_steps(const struct report *report, struct buf *out)
 	buf_adds(out, report->row_count ? "</div>\n" : "<p class=\"soft\">None yet.</p>\n");
 }
 
-/* In this order on the page. A column begins where `column` says so and ends with the next. */
+/* The sections in their order on the page. A column begins where `column` is set and ends at the
+ * next. */
 static const struct {
 	const char *id, *title;
 	void (*add)(const struct report *r, struct buf *out);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 /*
- * States stand in a column in the order of the file, each a card with a line for every edge. From
- * there the edge runs to a lane beside the column, downwards on the right and upwards on the left,
- * and into its target. Edges to the same target share a lane, and lanes that do not meet share
- * their place. It needs no layout program and stays readable.
+ * The drawing: states stand in a column in the order of the file, each a card with a line for every
+ * edge. From there the edge runs to a lane beside the column, downwards on the right and upwards on
+ * the left, and into its target. Edges to the same target share a lane, and lanes that do not meet
+ * share a place. It needs no layout program and stays readable.
  */
 enum {
 	CARD = 268,
@@ -24,7 +24,7 @@ enum {
 	NAME_WIDTH = 180
 };
 
-/* A lane of all edges that reach `to` from one side: where it runs and how far out. */
+/* A lane for all edges that reach `to` from one side: its ends, and how far out it runs. */
 struct lane {
 	int top, bottom, place;
 	bool used;
@@ -35,7 +35,7 @@ struct card {
 	struct graph_edge *edges;
 	size_t edge_count;
 	int y, height;
-	struct lane down, up; /* that end here */
+	struct lane down, up; /* the lanes that end here */
 };
 
 struct drawing {
@@ -47,8 +47,8 @@ struct drawing {
 	int left, height, width; /* left: of the column */
 };
 
-/* How often an edge was taken; of a branch, whose conditions may lead to one state, each by itself.
- */
+/* Returns how often an edge was taken. Clauses of a branch are counted one by one, since several
+ * may lead to one state. */
 static long taken(const struct report *report, const struct card *card, size_t edge)
 {
 	const struct state *s = card->state;
@@ -126,7 +126,7 @@ static struct lane *lane_of(const struct drawing *drawing, size_t i, bool down)
 	return down ? &drawing->cards[i].down : &drawing->cards[i].up;
 }
 
-/* The innermost place that none of the lanes already placed takes. */
+/* Puts the lane into the innermost place that no lane so far takes there. */
 static void place_lane(const struct drawing *drawing, struct lane *lane, bool down)
 {
 	bool again = true;
@@ -139,7 +139,7 @@ static void place_lane(const struct drawing *drawing, struct lane *lane, bool do
 	}
 }
 
-/* Short lanes first: they end up inside. Returns how many places there are. */
+/* Places short lanes first, so that they lie inside. Returns the number of places. */
 static int place_lanes(const struct drawing *drawing, bool down)
 {
 	int most = 0;
@@ -178,11 +178,11 @@ static void draw_edge(const struct drawing *drawing, const struct card *card, si
 		side * 8);
 }
 
-/* The rest of a <text> that begins at x, y: cut, and squeezed where the reader's font might not let
- * it fit into `width`. */
+/* Adds the rest of a <text> that begins at x, y: cut, and squeezed if the reader's font might not
+ * fit it into `width`. */
 static void add_short(const struct drawing *drawing, int y, const char *text, int width)
 {
-	/* Per character: what most take, what nearly always fits, and always. */
+	/* Widths per character: of most, of nearly all, and of all. */
 	enum { MEAN = 7, NARROW = 8, USUAL = 11 };
 	AUTO_BUF clean = BUF_INIT(4096);
 	text_clean(&clean, text, (size_t)(width / NARROW));
@@ -230,7 +230,7 @@ static void draw_card(const struct drawing *drawing, const struct card *card)
 	buf_adds(drawing->out, "</g>\n");
 }
 
-/* The path taken is drawn last, over everything else. */
+/* Draws the edges; the taken ones are drawn last, over everything else. */
 static void draw_edges(const struct drawing *drawing, bool was_taken)
 {
 	for (size_t i = 0; i < drawing->count; i++) {

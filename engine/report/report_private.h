@@ -1,19 +1,19 @@
 /*
- * The parts of a report's page, a file each; report.c puts them together.
+ * The parts of a report's page, one file each; report.c puts them together.
  */
 #ifndef REPORT_REPORT_PRIVATE_H
 #define REPORT_REPORT_PRIVATE_H
 #include "report/report.h"
 
-/* Whether a line's label is neither a failure nor a time-out. */
+/* Reports whether a line's label is neither a failure nor a time-out. */
 bool report_went_well(const json_t *fields);
-/* "exit 2: make: *** [all] Error 2" of such a line. */
+/* Appends the reason of such a line: "exit 2: make: *** [all] Error 2". */
 void report_reason(struct buf *out, const json_t *fields);
-/* What the model was told and said in an execution that left a transcript; else nothing. */
+/* Adds the conversation of an execution that left a transcript; else nothing. */
 void report_talk(struct report *report, uint64_t seq, const char *state);
-/* A step as a row of the table. */
+/* Adds a step as a row of the table. */
 void report_row(struct report *report, const json_t *fields, const json_t *blackboard);
-/* What stands below the heading of a section. */
+/* Write the contents of one section each, below its heading. */
 void report_graph(const struct report *report, struct buf *out);
 void report_timeline(const struct report *report, struct buf *out);
 void report_states(const struct report *report, struct buf *out);

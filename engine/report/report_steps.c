@@ -5,7 +5,7 @@
 #include "report/text.h"
 #include <string.h>
 
-/* A page of steps is laid out only when it is looked at. */
+/* A browser lays out a page of steps only when it is shown. */
 enum {
 	EDGE_STEPS = 5000,
 	CHUNK_ROWS = 20,
@@ -52,7 +52,7 @@ static void add_plain(struct buf *out, const json_t *value)
 	html_text(out, text ? text : json_string_value(value), BLOCK_BYTES);
 }
 
-/* How members of facts are called and written; any other is written as it is. */
+/* Names and formats for members of facts; other members are written as they are. */
 static const struct {
 	const char *key, *name;
 	void (*add)(struct buf *out, const json_t *value);
@@ -131,7 +131,7 @@ static size_t line_length(const char *text)
 	return len + (text[len] == '\n');
 }
 
-/* How many lines both begin with; *a and *b move behind them. */
+/* Returns the number of equal lines at the beginning; *a and *b move past them. */
 static size_t same_lines(const char **a, const char **b)
 {
 	size_t lines = 0;
@@ -145,7 +145,7 @@ static size_t same_lines(const char **a, const char **b)
 	return lines;
 }
 
-/* The length of what both end with, in whole lines. */
+/* Returns the length of the equal end, in whole lines. */
 static size_t same_tail(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), tail = 0;
@@ -156,7 +156,7 @@ static size_t same_tail(const char *a, const char *b)
 	return tail;
 }
 
-/* The first lines of a text, with a sign when there are more. */
+/* Adds the first lines of a text, and a mark if there are more. */
 static void add_context(struct buf *out, const char *text)
 {
 	size_t len = 0;
@@ -179,7 +179,7 @@ static void add_lines(struct buf *out, const char *tag, const char *from, size_t
 	}
 }
 
-/* What differs between two texts, with a little of what is around it. */
+/* Adds the difference between two texts, with a little context. */
 static void add_difference(struct buf *out, const char *old, const char *now)
 {
 	const char *a = old, *b = now;
@@ -239,7 +239,7 @@ void report_reason(struct buf *out, const json_t *fields)
 	html_text(out, words, sizeof(words));
 }
 
-/* What the row of a step says without being opened. */
+/* Adds the visible part of a step's row. */
 static void add_row(struct report *report, const json_t *fields, const char *tag)
 {
 	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
@@ -267,7 +267,8 @@ static void add_row(struct report *report, const json_t *fields, const char *tag
 	buf_adds(out, "</span>");
 }
 
-/* A branch observes nothing: its row says it all. What opens is what makes a page slow. */
+/* Adds a step. A branch observes nothing, so its row does not open: the parts that open make a page
+ * slow. */
 static void add_step(struct report *report, const json_t *fields, const json_t *blackboard)
 {
 	if (json_object_get(json_object_get(fields, "fact"), "clause")) {
@@ -275,7 +276,7 @@ static void add_step(struct report *report, const json_t *fields, const json_t *
 		buf_adds(&report->rows, "</div>\n");
 		return;
 	}
-	/* An id only where something refers to it: a page has many steps. */
+	/* Only rows that are linked to have an id: a page has many steps. */
 	char tag[96] = "<details><summary>";
 	if (!report_went_well(fields))
 		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
@@ -305,7 +306,7 @@ void report_unfinished(struct report *report)
 	buf_adds(&report->rows, "</div></details>\n");
 }
 
-/* Lines between the steps that a reader wants to see: the word, its colour, what it says. */
+/* Adds a line between the steps that a reader wants to see: its word, its colour, its text. */
 static void add_event(
 	struct report *report, const json_t *fields, const char *look, const char *says)
 {
@@ -356,7 +357,7 @@ static void add_refusals(struct report *report, const json_t *fields)
 	}
 }
 
-/* Nobody reads a million rows, and no browser shows them. */
+/* Reports whether a row is left out: nobody reads a million, and no browser shows them. */
 static bool is_left_out(const struct report *report, const json_t *fields)
 {
 	uint64_t seq = (uint64_t)json_get_int(fields, "seq");
@@ -364,8 +365,8 @@ static bool is_left_out(const struct report *report, const json_t *fields)
 	       seq <= report->steps - EDGE_STEPS;
 }
 
-/* One line in place of all that is left out, and behind it the last step of those that did not go
- * well, to which the page's head may lead. */
+/* Adds one line in place of all rows that are left out, and after it the last failed one of them,
+ * to which the page's head may link. */
 static void add_gap(
 	struct report *report, const json_t *fields, const json_t *blackboard, bool step)
 {

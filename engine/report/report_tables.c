@@ -17,13 +17,13 @@ static void begin_table(struct buf *out, const char *const *heads, size_t count,
 	buf_adds(out, "</tr></thead><tbody>\n");
 }
 
-/* A cell names its column, for screens too narrow for columns. */
+/* Begins a cell. It names its column, for screens too narrow for columns. */
 static void begin_cell(struct buf *out, const char *head, bool number)
 {
 	buf_addf(out, "<td data-k=\"%s\"%s>", head, number ? " class=\"n\"" : "");
 }
 
-/* "ok 3, timeout 1" */
+/* Adds "ok 3, timeout 1". */
 static void add_counts(struct buf *out, const json_t *counts)
 {
 	const char *name, *between = "";
@@ -40,7 +40,7 @@ static void add_counts(struct buf *out, const json_t *counts)
 
 static const char *const state_heads[] = {
 	"state", "kind", "outcomes", "times", "time", "tokens in", "tokens out", "cost"};
-/* The columns of a run without a model. */
+/* The number of columns for a run without a model. */
 enum { STATE_WORDS = 3, STATE_PLAIN = 5 };
 
 static void add_spend(const json_t *sums, struct buf *out)
@@ -172,7 +172,7 @@ void report_autorun(const struct report *report, struct buf *out)
 
 /* --- confinement ----------------------------------------------------------------------------- */
 
-/* As the program that applied them reported them. */
+/* Adds the layers that the program reported. */
 static void add_layers(struct buf *out, const char *who, const json_t *layers)
 {
 	const char *name;

@@ -5,7 +5,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* Of a long conversation its beginning and its end are read. */
+/* Limits: the beginning and the end of a long conversation are shown. */
 enum {
 	TRANSCRIPT_BYTES_MAX = 256 * 1024 * 1024,
 	FIRST_MESSAGES = 10,
@@ -62,7 +62,7 @@ void report_talk(struct report *report, uint64_t seq, const char *state)
 	if (report->dir_fd < 0)
 		return;
 	if (io_read_file(report->dir_fd, path, TRANSCRIPT_BYTES_MAX, &text, &len, &why)) {
-		if (why.number == ENOENT) /* no agent, or no longer kept */
+		if (why.number == ENOENT) /* no agent, or it was removed */
 			return;
 		buf_adds(&report->rows, "<p class=\"more\">what was said is not shown: ");
 		html_text(&report->rows, why.text, sizeof(why.text));

@@ -1,8 +1,8 @@
 #include "report/report_private.h"
 #include "report/text.h"
 
-/* One lane a state, one path a lane: however long the run was, the drawing stays small. Bars that
- * could not be told apart are one bar. */
+/* One lane per state, one path per lane: the drawing stays small however long the run was. Bars too
+ * close to be told apart become one. */
 enum { WIDTH = 10000, BAR_MIN = 25, GAP_MIN = 12, QUARTERS = 4 };
 
 static void add_bar(struct buf *out, int64_t from, int64_t to)
@@ -11,7 +11,7 @@ static void add_bar(struct buf *out, int64_t from, int64_t to)
 		(intmax_t)(to - from));
 }
 
-/* The bars of a lane: all of them, or those that did not go well. */
+/* Adds the bars of a lane: all of them, or only the failures. */
 static void add_bars(const struct report *report, const json_t *spans, bool bad, struct buf *out)
 {
 	int64_t begun = report->summary.begun_us, total = report->summary.end_us - begun;

@@ -40,14 +40,15 @@ static void paint(const struct show *show, struct buf *out, const char *code, co
 		buf_adds(out, "\033[0m");
 }
 
-/* The line that the cursor is on is then somebody else's, who may be typing there. */
+/* Reports whether we are in the background: then somebody else may be typing in the cursor's
+ * line. */
 static bool in_background(void)
 {
 	pid_t front = tcgetpgrp(STDOUT_FILENO);
 	return front >= 0 && front != getpgrp();
 }
 
-/* A terminal that was made narrower since has broken the line into several. */
+/* Erases the live line. A terminal that has become narrower may have broken it into several. */
 static void erase_live(struct show *show)
 {
 	if (in_background())
@@ -112,15 +113,15 @@ static void add_fact(struct buf *line, const json_t *fields)
 	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
 	show_failure(&why, fields);
 	size_t width = wrap_width(line->data, line->len) + why.len;
-	/* A reason that does not fit behind has a line of its own. */
+	/* A reason that does not fit gets a line of its own. */
 	if (why.len && width > text_columns(STDOUT_FILENO))
 		buf_addf(line, "\n%*s%s", HANG_COLUMNS, "", why.data + strspn(why.data, " "));
 	else if (why.len)
 		buf_add(line, why.data, why.len);
 }
 
-/* "   3  judge           ok -> act                           1.2 show": what a command took is in
- * its fact, of an agent it is what went by. */
+/* Begins " 3 judge ok -> act 1.2 show". The duration of a command is in its fact; that of an agent
+ * is the time since the line before. */
 static void begin_step(
 	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
@@ -208,7 +209,7 @@ static void notify_line(
 	text_clean(line, json_get_text(fields, "message"), 1000);
 }
 
-/* Only what was refused: the rest is in the journal and the report. */
+/* Shows refused connections only; the journal and the report have the rest. */
 static void egress_line(
 	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
@@ -224,7 +225,8 @@ static void egress_line(
 	}
 }
 
-/* The run's last lines but one: whoever reads them is about to go where these files are. */
+/* Shows the changed autorun files near the end of a run: its reader may soon go to that
+ * directory. */
 static void autorun_line(
 	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
@@ -255,8 +257,8 @@ static const struct {
 	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line},
 	{"autorun", autorun_line}};
 
-/* Whether a line of this type ends one execution and begins the next: durations are measured from
- * one to the next. */
+/* Reports whether a line of this type ends one execution and begins the next: durations are
+ * measured between these lines. */
 static bool is_boundary(const char *type)
 {
 	return !strcmp(type, "begin") || !strcmp(type, "step") || !strcmp(type, "retry") ||
@@ -266,7 +268,7 @@ static bool is_boundary(const char *type)
 void show_event(struct show *show, const json_t *fields)
 {
 	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
-	const char *until = json_get_text(fields, "until"); /* a retry's: nothing runs before */
+	const char *until = json_get_text(fields, "until"); /* for a retry: nothing runs before */
 	int64_t now_us = show->last_us;
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	clock_parse(ts, strlen(ts), &now_us);
@@ -298,16 +300,17 @@ static void on_line(void *ctx, const char *line, size_t len)
 		if (fields)
 			show_event(s, fields);
 	}
-	fflush(stdout); /* whoever reads along sees it when it is committed */
+	fflush(stdout); /* a reader of the pipe sees the line once it is committed */
 }
 
-/* A line that reaches the edge would be two; "..." stands behind one that is cut. */
+/* Returns the columns for the live line: one that reached the edge would wrap. A cut line ends in
+ * "...". */
 static size_t live_columns(void)
 {
 	return text_columns(STDOUT_FILENO) - 4;
 }
 
-/* Nothing is drawn again while the machine sleeps: what is said stays true. */
+/* Shows an instant instead of a countdown: nothing is drawn again while the machine sleeps. */
 void show_until(const struct show *show, struct buf *line, int64_t wake_unix_us)
 {
 	char wake[CLOCK_TEXT_BYTES];
@@ -318,7 +321,7 @@ void show_until(const struct show *show, struct buf *line, int64_t wake_unix_us)
 	size_t at = line->len;
 	if (show->id)
 		buf_addf(line, "; agent6 machine poke %s", show->id);
-	/* Half a command helps nobody. */
+	/* Half a command is useless. */
 	if (utf8_width(line->data, line->len) > live_columns())
 		line->data[line->len = at] = '\0';
 }
@@ -364,7 +367,7 @@ static void on_activity(void *ctx, const struct activity *now)
 	struct show *s = ctx;
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
 	buf_adds(&line, now->preparing ? now->preparing : "");
-	if (!s->last_us) /* the first of this run, which may go on from another */
+	if (!s->last_us) /* the first line of this run, which may continue another */
 		s->last_us = now->began_unix_us;
 	if (now->state)
 		add_activity(s, &line, now);
@@ -382,7 +385,7 @@ static void on_notice(void *ctx, const char *text)
 	text_complain("%s", line.data);
 }
 
-/* It waits for a terminal that is slower than we are: what is asked has to be read whole. */
+/* Shows a question. Waits for a slow terminal, since the question has to be readable in full. */
 static void on_prompt(void *ctx, const char *text)
 {
 	struct show *s = ctx;
@@ -393,7 +396,7 @@ static void on_prompt(void *ctx, const char *text)
 	fcntl(s->terminal_fd, F_SETFL, O_NONBLOCK);
 }
 
-/* The terminal under its own name: its mode is then ours alone. */
+/* Opens the terminal by its own name, so that its mode is only ours. */
 void show_terminal(struct show *show)
 {
 	if (!isatty(STDIN_FILENO))
@@ -457,13 +460,13 @@ static void add_next(
 			"\nRun it again: under another --id, or after agent6 machine prune %s", id);
 }
 
-/* What the next line says better is no reason. */
+/* Returns the reason, unless the next line says it better. */
 static const char *reason_of(const struct drive_result *result)
 {
 	return result->status == RUN_WAITING || result->status == RUN_STOPPED ? "" : result->reason;
 }
 
-/* ": 3 conversations sorted  (17 steps, 5,032 in, 278 out tokens, $0.0064)" */
+/* Adds ": 3 conversations sorted (17 steps, 5,032 in, 278 out tokens, $0.0064)". */
 static void add_outcome(struct buf *out, const struct drive_result *result)
 {
 	if (*reason_of(result)) {
@@ -480,7 +483,8 @@ static void add_outcome(struct buf *out, const struct drive_result *result)
 	buf_adds(out, ")");
 }
 
-/* Whoever starts it from a timer reads nothing else: "sort ended failed: no model  (3 steps)". */
+/* Writes "sort ended failed: no model (3 steps)", the only line for whoever starts runs from a
+ * timer. */
 void show_ended(struct show *show, const char *id, const struct drive_result *result)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
@@ -514,7 +518,8 @@ void show_result(struct show *show, const char *id, const struct drive_result *r
 							    : "33";
 	if (result->already_ended)
 		buf_addf(&line, "%s had ended before: ", id);
-	/* Only a replay ends without knowing how: it cannot tell whether somebody runs it. */
+	/* Only a replay ends without a status: it does not know whether somebody runs the
+	 * instance. */
 	paint(show, &line, colour,
 		result->status == RUN_RUNNING ? "not ended" : run_status_name(result->status));
 	add_outcome(&line, result);
@@ -540,7 +545,7 @@ void show_end(struct show *show, const char *id, const json_t *fields)
 	bool good = !strcmp(json_get_text(fields, "status"), "ok");
 	json_int_t seq = json_get_int(fields, "seq");
 	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
-		/* The end carries the number of the step that did not come. */
+		/* The end carries the number of the step that would have come. */
 		.seq = seq > 0 ? (uint64_t)seq - 1 : 0,
 		.totals = show_totals(json_object_get(fields, "totals"))};
 	snprintf(r.reason, sizeof(r.reason), "%s", json_get_text(fields, "reason"));

@@ -18,7 +18,7 @@ enum {
 	PATH_SHOWN_MAX = 200,
 	ROW_BYTES_MAX = 64 * 1024,
 	LAYERS_BYTES_MAX = 16 * 1024 * 1024,
-	SETUP_US = 5000000 /* what a command's confinement may take at most */
+	SETUP_US = 5000000 /* the longest set-up of a command's confinement */
 };
 
 void summary_init(struct summary *summary)
@@ -44,8 +44,8 @@ static json_t *state_of(struct summary *summary, const char *name)
 	return state;
 }
 
-/* When the execution that this line ends began: where the one before ended. What a command took is
- * in its fact; any longer, and nobody ran the machine in between. */
+/* Returns when the execution that this line ends began: at the end of the one before. The duration
+ * of a command is in its fact; if more time has passed, nobody ran the machine in between. */
 static int64_t began_us(const struct summary *summary, const json_t *fact, int64_t now_us)
 {
 	const json_t *wall = json_object_get(fact, "wall_ms");
@@ -65,7 +65,7 @@ static void add_spend(json_t *state, const json_t *spent)
 		json_object_set_new(state, "unmetered", json_true());
 }
 
-/* The newest failure of each state is kept, whatever came of it afterwards. */
+/* Keeps the newest failure of each state, even if the state succeeded later. */
 static void note_failure(json_t *state, const json_t *fields)
 {
 	AUTO_BUF why = BUF_INIT(4096);
@@ -91,7 +91,7 @@ static void add_execution(struct summary *summary, const json_t *fields)
 	note_failure(state, fields);
 }
 
-/* What an attempt cost that never finished; the next one begins here. */
+/* Adds the cost of an attempt that never finished; the next one begins here. */
 static void add_unfinished(struct summary *summary, const json_t *fields)
 {
 	add_spend(state_of(summary, json_get_text(fields, "state")), fields);
@@ -138,7 +138,7 @@ static void add_label(struct buf *out, const char *label)
 	text_pad(out, at, LABEL_COLUMNS);
 }
 
-/* The states in order, wrapped below the first. */
+/* Adds the states in order, wrapped below the first. */
 static void add_path(const struct summary *summary, struct buf *out)
 {
 	size_t i;
@@ -216,7 +216,7 @@ static void add_broker(const struct summary *summary, struct buf *out)
 	buf_addf(out, " down, %jd refused", (intmax_t)summary->egress_refused);
 }
 
-/* The member "layers" of the first line of a file of one execution. New reference or NULL. */
+/* Returns the member "layers" of the first line of an execution's file. New reference or NULL. */
 static json_t *layers_in(int states_fd, const char *execution, const char *file)
 {
 	AUTO_FREE char *text = NULL;
@@ -245,7 +245,7 @@ void summary_read_layers(struct summary *summary, const struct instance *instanc
 	closedir(dir);
 }
 
-/* `row` behind what `out` holds, and a line break; what is broken goes on behind `indent`. */
+/* Ends a row: appends it and a line break; a wrapped part is indented by `indent`. */
 static void end_row(struct buf *out, struct buf *row, size_t indent)
 {
 	wrap_text(out, row->data, indent, text_page_columns());

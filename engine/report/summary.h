@@ -1,6 +1,6 @@
 /*
- * What happened in a run, added up from its journal lines: the path, and per state how often, how
- * long, with which outcomes and tokens.
+ * The summary of a run from its journal lines: the path, and for each state the number of
+ * executions, the time, outcomes and tokens.
  */
 #ifndef REPORT_SUMMARY_H
 #define REPORT_SUMMARY_H
@@ -15,10 +15,10 @@ struct summary {
 	json_t *path;   /* names in order */
 	char profile[POSITION_NAME_BYTES];
 	int64_t begun_us, end_us;
-	int64_t from_us; /* when the execution began that the last line of one ended */
-	int64_t mark_us; /* when the next one begins; 0: unknown, behind a stop */
+	int64_t from_us; /* when the execution began that the last line ended */
+	int64_t mark_us; /* when the next one begins; 0: unknown, after a stop */
 	int64_t egress_up, egress_down, egress_refused;
-	/* What the jail and the agent said they had applied, one example each; NULL: none ran. */
+	/* The layers that the jail and the agent reported, one example each; NULL: none ran. */
 	json_t *tool_layers, *agent_layers;
 };
 
@@ -26,9 +26,9 @@ void summary_init(struct summary *summary);
 void summary_done(struct summary *summary);
 /* Adds a decoded journal line. */
 void summary_add(struct summary *summary, const json_t *fields);
-/* Reads tool_layers and agent_layers from what the instance keeps of its executions. */
+/* Reads tool_layers and agent_layers from the files of the instance's executions. */
 void summary_read_layers(struct summary *summary, const struct instance *instance);
-/* The report in plain text, 80 columns wide where its words allow. */
+/* Writes the report in plain text, 80 columns wide where the words allow it. */
 void summary_text(const struct summary *summary, const struct machine *machine,
 	const struct drive_result *result, struct buf *out);
 #endif

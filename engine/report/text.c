@@ -35,7 +35,7 @@ void text_clean(struct buf *out, const char *text, size_t columns)
 		buf_adds(out, "...");
 }
 
-/* Before anything is cut: half of a secret is one that nothing recognises. */
+/* Hides secrets before a text is cut: half of a secret would not be recognised. */
 static const char *hide(struct buf *hidden, const char *text)
 {
 	buf_init(hidden, FINDINGS_BYTES_MAX);
@@ -104,7 +104,7 @@ void text_json(const char *json, size_t len)
 			printf("\\u%04x", code);
 		else if (n)
 			fwrite(json + at, 1, n, stdout);
-		else /* no JSON */
+		else /* not valid in JSON */
 			putchar('?');
 	}
 }
@@ -140,7 +140,7 @@ void text_complain(const char *format, ...)
 	}
 	buf_adds(&shown, lead);
 	wrap_text(&shown, clean.data, sizeof(lead) - 1, text_columns(STDERR_FILENO));
-	fflush(stdout); /* what was said before stands before it */
+	fflush(stdout); /* Keep the order of the two streams. */
 	fprintf(stderr, "%s\n", shown.data);
 }
 
@@ -153,8 +153,8 @@ static void hide_in(struct arena *arena, const char **text)
 	}
 }
 
-/* Before they are laid out: what is cut or wrapped holds half of a secret, which nothing
- * recognises. */
+/* Hides secrets before the findings are laid out: half of a secret, cut or wrapped, would not be
+ * recognised. */
 static void prepare(struct findings *findings)
 {
 	findings_sort(findings);
@@ -165,8 +165,8 @@ static void prepare(struct findings *findings)
 	}
 }
 
-/* The lines of `doc` in which the findings from *at on stand, with those around that tell what is a
- * secret there: a private key has so many. Findings are in source order; *at: the next one. */
+/* Returns the lines of `doc` with the findings from *at on, and as many around them as a private
+ * key has, which is the longest secret. Findings are in source order; *at: the next one. */
 static const char *lines_around(
 	const struct findings *findings, const struct doc *doc, size_t *at, size_t *len)
 {
@@ -188,8 +188,8 @@ static const char *lines_around(
 	return from ? begin : NULL;
 }
 
-/* `doc` with stars for the secrets in the lines that findings quote, and every place where it was.
- */
+/* Returns `doc` with stars for the secrets in the lines that findings quote; all positions stay
+ * valid. */
 static struct doc without_secrets_in(struct findings *findings, const struct doc *doc)
 {
 	struct doc copy = *doc;

@@ -9,48 +9,49 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* "sha256:" and enough to tell bundles apart. */
+/* Columns for "sha256:" and enough digits to tell bundles apart. */
 enum { DIGEST_COLUMNS = 7 + 12 };
 /* Appends `text` on one line: control characters and line breaks become spaces or escapes, so that
- * what a model or a tool said cannot drive the terminal. At most `columns` on a terminal, then
- * "...".
- */
+ * the text of a model or tool cannot control the terminal. At most `columns` on a terminal, then
+ * "...". */
 void text_clean(struct buf *out, const char *text, size_t columns);
-/* The same of a text that somebody wrote into a bundle, where a secret may have been pasted. */
+/* Appends a text from a bundle in the same way; a secret may have been pasted into it, which is
+ * hidden. */
 void text_clean_hidden(struct buf *out, const char *text, size_t columns);
-/* Such a text as JSON; NULL: null. */
+/* Returns such a text as JSON; NULL: null. */
 json_t *text_hidden_json(const char *text);
-/* How wide the terminal at `fd` is; WRAP_NEVER: it is none. */
+/* Returns the width of the terminal at `fd`; WRAP_NEVER: it is none. */
 size_t text_columns(int fd);
-/* How wide a table or a paragraph is on stdout: 80, or what a terminal has when that is less. */
+/* Returns the width of a table or paragraph on stdout: 80, or that of a narrower terminal. */
 size_t text_page_columns(void);
-/* Whether a person can be shown more than plain lines at `fd`, and whether in colours. */
+/* Report whether `fd` is a terminal on which more than plain lines can be shown, and whether in
+ * colour. */
 bool text_is_terminal(int fd);
 bool text_has_colour(int fd);
-/* TEXT and a line break on stdout, wrapped to a terminal: what is broken goes on behind `indent`.
- */
+/* Prints `text` and a line break to stdout, wrapped to a terminal; wrapped parts are indented by
+ * `indent`. */
 void text_print(const char *text, size_t indent);
-/* `len` bytes of JSON on stdout, as they are; on a terminal, what would drive it is escaped, which
- * means the same to a reader of JSON. */
+/* Prints `len` bytes of JSON to stdout unchanged. On a terminal, control characters are escaped,
+ * which means the same to a reader of JSON. */
 void text_json(const char *json, size_t len);
-/* The value so, and a line break. */
+/* Prints a value in the same way, and a line break. */
 void text_json_line(const json_t *value);
-/* "agent6: TEXT" on stderr, behind what stdout was given, each of its lines cleaned so and wrapped
- * to a terminal; credentials that it quotes are hidden. */
+/* Prints "agent6: TEXT" to stderr, after flushing stdout. Each line is cleaned and wrapped to a
+ * terminal; credentials in it are hidden. */
 void text_complain(const char *format, ...) PRINTF(1, 2);
-/* Findings in source order, as findings_show makes them. Neither they nor the lines they quote show
- * a secret that was pasted into a file. */
+/* Appends findings in source order, as findings_show makes them. Secrets that were pasted into a
+ * file are hidden in them and in the lines that they quote. */
 void text_findings_in(struct buf *out, const struct finding_look *look, struct findings *findings,
 	const struct doc *const *docs, size_t n_docs);
-/* On stderr, as it looks there. */
+/* Prints them to stderr in the look that suits it. */
 void text_findings(struct findings *findings, const struct doc *const *docs, size_t n_docs);
-/* The same in another format, on stdout. */
+/* Prints them to stdout in another format. */
 typedef void findings_fn(const struct findings *findings, struct buf *out);
 void text_findings_as(struct findings *findings, findings_fn *write);
-/* text_clean at any length, with what Markdown would read as markup escaped; a code host is told of
- * no person or issue in it either. */
+/* Appends a cleaned text of any length with Markdown's markup escaped; a code host links no person
+ * or issue in it, either. */
 void text_markdown(struct buf *out, const char *text);
-/* The texts of a list, as they are, ", " between them. */
+/* Appends the texts of a list as they are, with ", " between them. */
 void text_join(struct buf *out, const json_t *list);
 /* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
 void text_duration(struct buf *out, int64_t ms);
@@ -62,9 +63,9 @@ void text_count(struct buf *out, int64_t n);
 void text_money(struct buf *out, int64_t microusd);
 /* "812 B", "12.3 KiB". */
 void text_bytes(struct buf *out, int64_t bytes);
-/* What became of `count` connections that a journal's egress line counts as refused, for a reason
- * of broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
+/* Appends a line about `count` refused connections from a journal's egress line, for a reason of
+ * broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
-/* Pads the line begun at `from` with blanks to `width` columns, one at least. */
+/* Pads the line begun at `from` with blanks to `width` columns, and at least one. */
 void text_pad(struct buf *out, size_t from, size_t width);
 #endif
