@@ -151,7 +151,7 @@ static void report_line(struct channels *channels, const char *line, size_t len)
 	snprintf(channels->cause, sizeof(channels->cause), "%s", json_get_text(report, "cause"));
 	channels->proxy_status = json_get_int(report, "proxy");
 	if (json_is_object(report))
-		emit("egress", report);
+		emit(EVENT_EGRESS, report);
 	else
 		json_decref(report);
 }

@@ -19,14 +19,16 @@ static void report_filtered(const char *name, const struct redact_tally *tally, 
 		if (!tally->of[i])
 			continue;
 		emit_notice("%zu of kind %s redacted in a result of %s", tally->of[i], kind, name);
-		emit("audit", json_pack("{s:s, s:s, s:s, s:I}", "type", "secret_filtered", "kind",
-				      kind, "tool", name, "count", (json_int_t)tally->of[i]));
+		emit(EVENT_AUDIT, json_pack("{s:s, s:s, s:s, s:I}", "type",
+					  audit_type_name(AUDIT_SECRET_FILTERED), "kind", kind,
+					  "tool", name, "count", (json_int_t)tally->of[i]));
 	}
 	if (!markers)
 		return;
 	emit_notice("possible injection markers in a result of %s: %zu", name, markers);
-	emit("audit", json_pack("{s:s, s:s, s:I}", "type", "injection_detected", "tool", name,
-			      "count", (json_int_t)markers));
+	emit(EVENT_AUDIT,
+		json_pack("{s:s, s:s, s:I}", "type", audit_type_name(AUDIT_INJECTION_DETECTED),
+			"tool", name, "count", (json_int_t)markers));
 }
 
 /* Ends the run with a payload. It is journaled as it leaves here, so secrets are removed first: a
@@ -163,7 +165,7 @@ static char *fit_text(struct dispatch *dispatch, char *text)
 
 static void report(const struct wire_call *call, bool ok, int64_t ms)
 {
-	emit("tool",
+	emit(EVENT_TOOL,
 		json_pack("{s:s, s:b, s:I}", "name", call->name, "ok", ok, "ms", (json_int_t)ms));
 }
 

@@ -18,18 +18,18 @@ void emit_hide(const struct redact *secrets)
 	hidden = secrets;
 }
 
-int emit(const char *name, json_t *members)
+int emit(enum agent_event event, json_t *members)
 {
 	json_auto_t *said = members ? members : json_object();
-	json_t *event = hidden ? redact_values(redact_known, hidden, said) : json_incref(said);
-	json_object_set_new(event, "event", json_string(name));
+	json_t *object = hidden ? redact_values(redact_known, hidden, said) : json_incref(said);
+	json_object_set_new(object, "event", json_string(agent_event_name(event)));
 	AUTO_BUF line = BUF_INIT(LINE_CAP_BYTES);
-	json_write(&line, event);
-	json_decref(event);
+	json_write(&line, object);
+	json_decref(object);
 	if (buf_addc(&line, '\n') || json_too_many(line.data, line.len)) {
 		emit_notice("an event of kind %s is left out: it has more than %d bytes or %d "
 			    "values",
-			name, LINE_CAP_BYTES, JSON_VALUES_MAX);
+			agent_event_name(event), LINE_CAP_BYTES, JSON_VALUES_MAX);
 		return -1;
 	}
 	if (io_write(STDOUT_FILENO, line.data, line.len))
@@ -61,5 +61,5 @@ void emit_notice(const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	utf8_copy(text, sizeof(text), text);
-	emit("notice", json_pack("{s:s}", "text", text));
+	emit(EVENT_NOTICE, json_pack("{s:s}", "text", text));
 }

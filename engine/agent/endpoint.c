@@ -17,7 +17,7 @@ static void on_bill(void *context, const struct usage *usage)
 	usage_add(&p->spent, usage);
 	p->counted = usage->known ? usage->input : 0;
 	p->wrote = usage->known ? usage->output : 0;
-	emit("spent", ledger_json(p->ledger));
+	emit(EVENT_SPENT, ledger_json(p->ledger));
 }
 
 static const char *on_explain(void *context)

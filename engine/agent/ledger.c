@@ -91,5 +91,5 @@ void ledger_open(const struct ledger *ledger, const struct usage *told, const st
 	ledger_add(&then, most, prices);
 	json_t *event = ledger_json(&now);
 	json_object_set_new(event, "most", ledger_json(&then));
-	emit("spent", event);
+	emit(EVENT_SPENT, event);
 }

@@ -70,7 +70,7 @@ static const char quiet_text[] = "You have answered three times without calling 
 
 /* Ends the run; the first verdict stands. Returns -1, "stop". */
 PRINTF(3, 4)
-static int end(struct loop *loop, enum loop_outcome outcome, const char *format, ...)
+static int end(struct loop *loop, enum outcome outcome, const char *format, ...)
 {
 	if (loop->out->reason[0])
 		return -1;
@@ -92,7 +92,7 @@ static int tell(struct loop *loop, const char *format, ...)
 	if (last->role == WIRE_ASSISTANT && (last = wire_talk_add(&loop->talk, WIRE_USER)))
 		last->text = strdup("");
 	if (!last)
-		return end(loop, LOOP_FAILED, "out of memory");
+		return end(loop, OUTCOME_FAILED, "out of memory");
 	char **text = last->role == WIRE_RESULTS ? &last->results[last->result_count - 1].text
 						 : &last->text;
 	AUTO_FREE char *notice = NULL;
@@ -102,7 +102,7 @@ static int tell(struct loop *loop, const char *format, ...)
 	int rc = vasprintf(&notice, format, args);
 	va_end(args);
 	if (rc < 0 || !*text || asprintf(&joined, "%s\n[agent6: %s]", *text, notice) < 0)
-		return end(loop, LOOP_FAILED, "out of memory");
+		return end(loop, OUTCOME_FAILED, "out of memory");
 	free(*text);
 	*text = joined;
 	return 0;
@@ -110,7 +110,7 @@ static int tell(struct loop *loop, const char *format, ...)
 
 static void keep(const struct loop *loop, const struct wire_turn *wire_turn)
 {
-	emit("message", neutral_message(wire_turn, &loop->redact));
+	emit(EVENT_MESSAGE, neutral_message(wire_turn, &loop->redact));
 }
 
 static void report_turn(
@@ -118,11 +118,11 @@ static void report_turn(
 {
 	json_t *event = ledger_json(&loop->ledger);
 	json_object_set_new(event, "turn", json_integer((json_int_t)loop->out->turns));
-	emit("turn", event);
+	emit(EVENT_TURN, event);
 	if (turn)
 		keep(loop, turn);
 	if (loop->task->record && turn)
-		emit("exchange",
+		emit(EVENT_EXCHANGE,
 			json_pack("{s:o, s:o}", "request", neutral_request(request), "reply",
 				neutral_reply(turn, &loop->worker.spent, &loop->redact)));
 	channels_report(loop->world->channels);
@@ -134,7 +134,7 @@ static int check_metered(struct loop *loop)
 {
 	if (!loop->ledger.unmetered || !ledger_is_hard(&loop->ledger))
 		return 0;
-	return end(loop, LOOP_FAILED,
+	return end(loop, OUTCOME_FAILED,
 		"the provider did not report both input and output tokens as they can be, so the "
 		"budget cannot be held; a budget needs a provider that reports its usage");
 }
@@ -147,12 +147,12 @@ static int may_call(struct loop *loop)
 	if (check_metered(loop))
 		return -1;
 	if (used_up)
-		return end(loop, LOOP_BUDGET, "%s", used_up);
+		return end(loop, OUTCOME_BUDGET_EXHAUSTED, "%s", used_up);
 	if (clock_monotonic_ms() >= loop->deadline_ms)
-		return end(loop, LOOP_TIMEOUT, "timeout_secs (%lld) is over",
+		return end(loop, OUTCOME_TIMEOUT, "timeout_secs (%lld) is over",
 			(long long)m->timeout_secs);
 	if (loop->out->turns >= (size_t)m->max_iterations)
-		return end(loop, LOOP_FAILED, "iteration limit: %lld turns without finish_run",
+		return end(loop, OUTCOME_FAILED, "iteration limit: %lld turns without finish_run",
 			(long long)m->max_iterations);
 	return 0;
 }
@@ -163,14 +163,14 @@ static int on_quiet(struct loop *loop, bool silent)
 {
 	enum guard_verdict v = guard_turn(&loop->dispatch.guard, true);
 	if (v == GUARD_STOP && loop->markup)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"no progress: the model called no tool, but wrote %s as text, so the "
 			"server's tool parser does not take its calls (vLLM: "
 			"--enable-auto-tool-choice and --tool-call-parser; llama.cpp: --jinja; "
 			"Ollama, LM Studio: a template of the model that knows tools)",
 			loop->markup);
 	if (v == GUARD_STOP)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"no progress: the model stopped without calling finish_run");
 	const char *text = v == GUARD_WARN ? quiet_text : go_on_text;
 	if (silent)
@@ -179,7 +179,7 @@ static int on_quiet(struct loop *loop, bool silent)
 	if (say)
 		say->text = strdup(text);
 	if (!say || !say->text)
-		return end(loop, LOOP_FAILED, "out of memory");
+		return end(loop, OUTCOME_FAILED, "out of memory");
 	keep(loop, say);
 	return 0;
 }
@@ -188,7 +188,7 @@ static int on_quiet(struct loop *loop, bool silent)
 static int on_pause(struct loop *loop)
 {
 	return guard_turn(&loop->dispatch.guard, true) == GUARD_STOP
-		       ? end(loop, LOOP_FAILED, "no progress: the model paused again and again")
+		       ? end(loop, OUTCOME_FAILED, "no progress: the model paused again and again")
 		       : 0;
 }
 
@@ -222,19 +222,20 @@ static int on_calls(struct loop *loop, size_t at)
 	struct wire_turn *results = wire_talk_add(&loop->talk, WIRE_RESULTS);
 	if (!results || dispatch_turn(&loop->dispatch, &loop->talk.turns[at], results) ||
 		advise(loop))
-		return end(loop, LOOP_FAILED, "out of memory");
+		return end(loop, OUTCOME_FAILED, "out of memory");
 	keep(loop, results);
 	if (loop->dispatch.payload)
-		return end(loop, LOOP_OK, "finish_run");
+		return end(loop, OUTCOME_OK, "finish_run");
 	if (*loop->dispatch.ended)
-		return end(loop, LOOP_FAILED, "%s", loop->dispatch.ended);
+		return end(loop, OUTCOME_FAILED, "%s", loop->dispatch.ended);
 	if (launcher_gone(loop->world->launcher))
-		return end(loop, LOOP_FAILED, "the jail's launcher has ended: no command can run");
+		return end(
+			loop, OUTCOME_FAILED, "the jail's launcher has ended: no command can run");
 	if (loop->dispatch.gave_up)
-		return end(loop, LOOP_FAILED, "finish_run did not conform after %d repairs: %s",
+		return end(loop, OUTCOME_FAILED, "finish_run did not conform after %d repairs: %s",
 			FINISH_REPAIRS_MAX, loop->dispatch.problems);
 	if (loop->dispatch.verdict == GUARD_STOP)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"no progress: the same call gave the same result again after a notice%s%s",
 			*loop->dispatch.problems ? ": " : "", loop->dispatch.problems);
 	return 0;
@@ -268,7 +269,7 @@ static bool is_cut_below(const struct loop *loop)
 static int on_cut_below(struct loop *loop)
 {
 	if (loop->told_cut)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"the server cut the answer again and again, at %lld output tokens, though "
 			"%lld were allowed: its own limit or its context is smaller (Ollama: "
 			"num_predict, num_ctx; llama.cpp: --n-predict, --ctx-size; vLLM: "
@@ -288,9 +289,10 @@ static int on_cut(struct loop *loop)
 	if (is_cut_below(loop))
 		return on_cut_below(loop);
 	if (loop->output_cap < wanted_tokens(loop))
-		return end(loop, LOOP_BUDGET, "what is left of the budget cut the answer short");
+		return end(loop, OUTCOME_BUDGET_EXHAUSTED,
+			"what is left of the budget cut the answer short");
 	if (loop->told_cut)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"the answer was cut again and again at max_output_tokens (%lld%s)",
 			(long long)loop->task->limits.max_output_tokens_per_call,
 			loop->no_more ? "" : ", then double");
@@ -326,17 +328,17 @@ static int provider_failed(struct loop *loop, const struct fault *fault)
 	else if (fault->status == 404)
 		about = "; the model is the state's, else that of models.worker";
 	if ((fault->status == 401 || fault->status == 403) && !strcmp(t->provider.auth, "none"))
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"provider %s, model %s: %s; no key is sent: providers.%s.auth is none",
 			name, t->model, fault->text, name);
 	if (fault->status == 401 || fault->status == 403)
-		return end(loop, LOOP_FAILED,
+		return end(loop, OUTCOME_FAILED,
 			"provider %s, model %s: %s%s; %s that of the variable in "
 			"providers.%s.api_key_env, else of secrets.yaml (`agent6 connect --name "
 			"%s`)",
 			name, t->model, fault->text, about,
 			t->provider.key ? "its key is" : "no key is sent; it would be", name, name);
-	return end(loop, LOOP_FAILED, "provider %s, model %s: %s%s", name, t->model, fault->text,
+	return end(loop, OUTCOME_FAILED, "provider %s, model %s: %s%s", name, t->model, fault->text,
 		about);
 }
 
@@ -349,14 +351,14 @@ static int call_failed(struct loop *loop, const struct fault *fault)
 	}
 	switch (fault->kind) {
 	case FAULT_TIMEOUT:
-		return end(loop, LOOP_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
+		return end(loop, OUTCOME_TIMEOUT, "timeout_secs (%lld) is not enough: %s",
 			(long long)loop->task->limits.timeout_secs, fault->text);
 	case FAULT_CONTEXT:
 		if (window_refused(&loop->window)) {
 			emit_notice("%s; what is old was dropped", fault->text);
 			return 0;
 		}
-		return end(loop, LOOP_FAILED, "the conversation does not fit the model: %s",
+		return end(loop, OUTCOME_FAILED, "the conversation does not fit the model: %s",
 			fault->text);
 	case FAULT_NONE:
 	case FAULT_RETRY:
@@ -368,7 +370,7 @@ static int call_failed(struct loop *loop, const struct fault *fault)
 static int on_reply(struct loop *loop, struct wire_reply *reply)
 {
 	if (reply->stop == WIRE_STOP_REFUSAL)
-		return end(loop, LOOP_FAILED, "the model refused%s%s",
+		return end(loop, OUTCOME_FAILED, "the model refused%s%s",
 			reply->stop_detail[0] ? ": " : "", reply->stop_detail);
 	if (reply->stop == WIRE_STOP_LENGTH)
 		return on_cut(loop);
@@ -383,7 +385,7 @@ static int on_reply(struct loop *loop, struct wire_reply *reply)
 		return on_quiet(loop, true);
 	struct wire_turn *turn = wire_talk_add(&loop->talk, WIRE_ASSISTANT);
 	if (!turn)
-		return end(loop, LOOP_FAILED, "out of memory");
+		return end(loop, OUTCOME_FAILED, "out of memory");
 	*turn = reply->turn;
 	reply->turn = (struct wire_turn){0};
 	if (turn->call_count)
@@ -455,7 +457,7 @@ static int say_prompt(struct loop *loop)
 static void on_audit(void *ctx, json_t *line)
 {
 	struct loop *l = ctx;
-	emit("audit", redact_values(redact_text, &l->redact, line));
+	emit(EVENT_AUDIT, redact_values(redact_text, &l->redact, line));
 	json_decref(line);
 }
 
@@ -463,8 +465,8 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 {
 	struct loop *l = ctx;
 	json_t *shown = redact_values(redact_text, &l->redact, commands);
-	return shown ? supervisor_ask(
-			       "proposal", json_pack("{s:o}", "commands", shown), l->deadline_ms)
+	return shown ? supervisor_ask(EVENT_PROPOSAL, json_pack("{s:o}", "commands", shown),
+			       l->deadline_ms)
 		     : NULL;
 }
 
@@ -552,7 +554,7 @@ static int begin(struct loop *loop, struct err *e)
 int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e)
 {
-	*out = (struct loop_result){.outcome = LOOP_FAILED};
+	*out = (struct loop_result){.outcome = OUTCOME_FAILED};
 	struct loop l = {.task = task, .world = world, .out = out};
 	int rc = begin(&l, e);
 	while (!rc && !step(&l))
@@ -578,20 +580,16 @@ void loop_result_done(struct loop_result *result)
 
 json_t *loop_result_json(const struct loop_result *result)
 {
-	static const char *const names[] = {[LOOP_OK] = "ok",
-		[LOOP_FAILED] = "failed",
-		[LOOP_BUDGET] = "budget_exhausted",
-		[LOOP_TIMEOUT] = "timeout"};
 	json_t *usage = ledger_json(&result->ledger);
 	json_object_set_new(usage, "turns", json_integer((json_int_t)result->turns));
 	json_t *payload = result->payload ? json_incref(result->payload) : json_null();
-	return json_pack("{s:s, s:s, s:o, s:o}", "outcome", names[result->outcome], "reason",
+	return json_pack("{s:s, s:s, s:o, s:o}", "outcome", outcome_name(result->outcome), "reason",
 		result->reason, "payload", payload, "usage", usage);
 }
 
 json_t *loop_failure(const char *reason)
 {
-	struct loop_result r = {.outcome = LOOP_FAILED};
+	struct loop_result r = {.outcome = OUTCOME_FAILED};
 	utf8_copy(r.reason, sizeof(r.reason), reason);
 	return loop_result_json(&r);
 }

@@ -7,8 +7,7 @@
 #include "agent/channels.h"
 #include "agent/ledger.h"
 #include "agent/request.h"
-
-enum loop_outcome { LOOP_OK, LOOP_FAILED, LOOP_BUDGET, LOOP_TIMEOUT };
+#include "contract/outcome.h"
 
 struct loop_world {
 	struct channels *channels; /* give the broker's reports */
@@ -21,9 +20,9 @@ struct loop_world {
 };
 
 struct loop_result {
-	enum loop_outcome outcome;
+	enum outcome outcome; /* one of AGENT_ENDS */
 	char reason[1024];
-	json_t *payload; /* LOOP_OK */
+	json_t *payload; /* OUTCOME_OK */
 	struct ledger ledger;
 	size_t turns;
 };

@@ -41,7 +41,7 @@ static int report_confined(const struct order *order, struct err *e)
 		json_decref(layers);
 		return -1;
 	}
-	emit("confined", json_pack("{s:o}", "layers", layers));
+	emit(EVENT_CONFINED, json_pack("{s:o}", "layers", layers));
 	return 0;
 }
 
@@ -102,12 +102,12 @@ int main(int argc, char **argv)
 		.channels = {.control_fd = -1}, .launcher = LAUNCHER_NONE, .workspace_fd = -1};
 	struct err e = ERR_NONE;
 	if (prepare(&a, &e)) {
-		emit("result", loop_failure(e.text));
+		emit(EVENT_RESULT, loop_failure(e.text));
 		return EXIT_SANDBOX;
 	}
 	int rc = work(&a, &e);
 	channels_stop(&a.channels);
-	emit("result", rc ? loop_failure(e.text) : loop_result_json(&a.result));
+	emit(EVENT_RESULT, rc ? loop_failure(e.text) : loop_result_json(&a.result));
 	loop_result_done(&a.result);
 	order_done(&a.order);
 	own_close(&a.workspace_fd);

@@ -19,13 +19,13 @@ static int read_line(struct buf *line, int64_t deadline_ms)
 	return 0;
 }
 
-json_t *supervisor_ask(const char *name, json_t *members, int64_t deadline_ms)
+json_t *supervisor_ask(enum agent_event event, json_t *members, int64_t deadline_ms)
 {
 	static json_int_t last;
 	json_int_t id = ++last;
 	json_object_set_new(members, "id", json_integer(id));
 	/* There is no answer to a question that could not be emitted. */
-	if (emit(name, members))
+	if (emit(event, members))
 		return NULL;
 	for (;;) {
 		AUTO_BUF line = BUF_INIT(ANSWER_CAP_BYTES);

@@ -13,23 +13,6 @@
 
 enum { APPEND_BYTES_MAX = 4 * 1024 * 1024 };
 
-#define X(type, name) name,
-static const char *const names[] = {AUDIT_TYPES(X)};
-#undef X
-
-const char *audit_type_name(enum audit_type type)
-{
-	return names[type];
-}
-
-enum audit_type audit_type_find(const char *name)
-{
-	size_t i = 0;
-	while (i < ARRAY_LEN(names) && strcmp(names[i], name) != 0)
-		i++;
-	return (enum audit_type)i;
-}
-
 void audit_path(const struct config *config, char path[PATH_MAX])
 {
 	if (config->audit.path)

@@ -10,30 +10,11 @@
 #ifndef AUDIT_AUDIT_H
 #define AUDIT_AUDIT_H
 #include "base/err.h"
+#include "contract/event.h"
 #include <jansson.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
-
-#define AUDIT_TYPES(X)                                                                             \
-	X(OPENED, "opened")                                                                        \
-	X(PROPOSED, "proposed")                                                                    \
-	X(APPROVED, "approved")                                                                    \
-	X(DENIED, "denied")                                                                        \
-	X(BLOCKED, "blocked")                                                                      \
-	X(EXECUTED, "executed")                                                                    \
-	X(FAILED, "failed")                                                                        \
-	X(SANDBOX_VIOLATION, "sandbox_violation")                                                  \
-	X(SECRET_FILTERED, "secret_filtered")                                                      \
-	X(INJECTION_DETECTED, "injection_detected")                                                \
-	X(EGRESS_REFUSED, "egress_refused")
-
-enum audit_type {
-#define X(type, name) AUDIT_##type,
-	AUDIT_TYPES(X)
-#undef X
-		AUDIT_TYPE_COUNT
-};
 
 enum { AUDIT_NAME_BYTES = 256 };
 
@@ -43,10 +24,6 @@ struct audit {
 	int dir_fd;                  /* the directory that holds the file; owned */
 	char name[AUDIT_NAME_BYTES]; /* "audit.jsonl" */
 };
-
-const char *audit_type_name(enum audit_type type);
-/* Returns the type of that name; AUDIT_TYPE_COUNT: there is none. */
-enum audit_type audit_type_find(const char *name);
 
 /* Writes the path of the trail: audit.path, or a file in the state directory. */
 void audit_path(const struct config *config, char path[PATH_MAX]);

@@ -168,11 +168,10 @@ static int reduce_tool(const struct state *state, const json_t *fact, json_t *bl
 static int reduce_agent(const struct state *state, const json_t *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	const char *label = json_string_value(json_object_get(fact, "outcome"));
-	int outcome = label ? outcome_parse(label) : -1;
-	if (outcome < 0 || !state->on[outcome])
+	enum outcome outcome = outcome_find(json_string_value(json_object_get(fact, "outcome")));
+	if (outcome == OUTCOME_COUNT || !state->on[outcome])
 		return err_set(e, "the fact is not that of an agent");
-	out->outcome = (enum outcome)outcome;
+	out->outcome = outcome;
 	const json_t *payload = json_object_get(fact, "payload");
 	bool expected = reduce_wants_output(state);
 	if (outcome != OUTCOME_OK)

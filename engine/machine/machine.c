@@ -8,22 +8,7 @@ const char *state_kind_name(enum state_kind kind)
 	static const char *const names[] = {STATE_KINDS(X)};
 	return names[kind];
 }
-
-static const char *const outcome_names[] = {OUTCOMES(X)};
 #undef X
-
-const char *outcome_name(enum outcome outcome)
-{
-	return outcome_names[outcome];
-}
-
-int outcome_parse(const char *label)
-{
-	for (int i = 0; i < OUTCOME_COUNT; i++)
-		if (strcmp(outcome_names[i], label) == 0)
-			return i;
-	return -1;
-}
 
 unsigned outcomes_of(enum state_kind kind, bool timed)
 {

@@ -8,31 +8,21 @@
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
+#include "contract/outcome.h"
 #include "schema/finding.h"
 #include "types/types.h"
 #include <jansson.h>
 
-/* Kinds and outcome labels, each one list, expanded into enums and names. */
+/* One list, expanded into the enum and the names. */
 #define STATE_KINDS(X)                                                                             \
 	X(AGENT, "agent")                                                                          \
 	X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") X(TERMINAL, "terminal")
-#define OUTCOMES(X)                                                                                \
-	X(OK, "ok")                                                                                \
-	X(FAILED, "failed")                                                                        \
-	X(BUDGET_EXHAUSTED, "budget_exhausted")                                                    \
-	X(TIMEOUT, "timeout") X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
 
 #define X(name, text) KIND_##name,
 enum state_kind { STATE_KINDS(X) KIND_COUNT };
 #undef X
-#define X(name, text) OUTCOME_##name,
-enum outcome { OUTCOMES(X) OUTCOME_COUNT };
-#undef X
 
 const char *state_kind_name(enum state_kind kind);
-const char *outcome_name(enum outcome outcome);
-/* Returns the outcome with this label; -1: there is none. */
-int outcome_parse(const char *label);
 /* Returns a bit set (1u << OUTCOME_*) of the labels that a kind has. `timed`: a wait has a
  * timer. */
 unsigned outcomes_of(enum state_kind kind, bool timed);

@@ -43,13 +43,14 @@ static const struct state *target_of(
  * reported other missing and foreign labels. */
 static void check_tick(struct reader *reader, const struct state *state, const struct doc_pair *on)
 {
-	const struct doc_pair *tick = doc_pair(&on->value, "tick");
+	const struct doc_pair *tick = doc_pair(&on->value, outcome_name(OUTCOME_TICK));
 	if (on->value.kind != DOC_MAP || state->wait.timed == (tick != NULL) ||
 		reader_value(reader, state->node, "cron"))
 		return;
 	if (!tick)
 		reader->loose[state->index] = true;
-	bool signal = doc_pair(&on->value, "signal") != NULL; /* the only other label */
+	bool signal = doc_pair(&on->value, outcome_name(OUTCOME_SIGNAL)) !=
+		      NULL; /* the only other label */
 	if (tick ? reader_misspelt(state->node, "every_secs") ||
 				reader_misspelt(state->node, "until")
 		 : on->value.partial || on->value.count > signal)
@@ -74,8 +75,8 @@ static void read_edges(struct reader *reader, struct state *state)
 	if (state->kind == KIND_WAIT)
 		check_tick(reader, state, on);
 	/* A `tick` without a timer still tells which state its author wants to reach. */
-	unsigned labels =
-		outcomes_of(state->kind, state->kind == KIND_WAIT && doc_pair(&on->value, "tick"));
+	unsigned labels = outcomes_of(state->kind,
+		state->kind == KIND_WAIT && doc_pair(&on->value, outcome_name(OUTCOME_TICK)));
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
 		if (labels & 1u << i)
 			state->on[i] =
@@ -88,8 +89,8 @@ static void read_retry(struct reader *reader, struct state *state)
 	size_t count;
 	const char *const *labels = reader_texts(reader, map, "on", &count);
 	for (size_t i = 0; i < count; i++) {
-		int outcome = outcome_parse(labels[i]);
-		state->retry.on |= outcome < 0 ? 0 : 1u << outcome;
+		enum outcome outcome = outcome_find(labels[i]);
+		state->retry.on |= outcome == OUTCOME_COUNT ? 0 : 1u << outcome;
 	}
 	struct opt_float backoff = reader_float(reader, map, "backoff_secs");
 	struct opt_float factor = reader_float(reader, map, "factor");

@@ -58,13 +58,10 @@ static void add_egress(struct report *report, const json_t *fields)
 
 bool report_went_well(const json_t *fields)
 {
-	static const char *const bad[] = {"nonzero", "failed", "timeout", "budget_exhausted"};
-	const json_t *fact = json_object_get(fields, "fact");
-	bool observed = !json_object_get(fact, "clause");
-	for (size_t i = 0; observed && i < ARRAY_LEN(bad); i++)
-		if (!strcmp(json_get_text(fields, "label"), bad[i]))
-			return false;
-	return true;
+	static const unsigned bad = 1U << OUTCOME_NONZERO | 1U << OUTCOME_FAILED |
+				    1U << OUTCOME_TIMEOUT | 1U << OUTCOME_BUDGET_EXHAUSTED;
+	bool observed = !json_object_get(json_object_get(fields, "fact"), "clause");
+	return !observed || !(bad & 1U << outcome_find(json_get_text(fields, "label")));
 }
 
 static void add_span(struct report *report, const json_t *fields)

@@ -77,11 +77,10 @@ static int take_usage(struct agent_events *events, const json_t *usage)
 
 static void take_result(struct agent_events *events, const json_t *line)
 {
-	const char *outcome = json_string_value(json_object_get(line, "outcome"));
-	int label = outcome ? outcome_parse(outcome) : -1;
+	enum outcome outcome = outcome_find(json_string_value(json_object_get(line, "outcome")));
 	json_t *payload = json_object_get(line, "payload");
 	const json_t *usage = json_object_get(line, "usage");
-	if (label < 0 || !(outcomes_of(KIND_AGENT, false) & 1u << label)) {
+	if ((int)outcome >= AGENT_END_COUNT) {
 		garble(events, "its result has no known outcome");
 		return;
 	}
@@ -90,7 +89,7 @@ static void take_result(struct agent_events *events, const json_t *line)
 			garble(events, "its usage is not a count");
 		raise_to(&events->turns, count_of(usage, "turns"));
 	}
-	events->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome, "reason",
+	events->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome_name(outcome), "reason",
 		bounded_text(line, "reason", REASON_BYTES), "payload",
 		json_is_object(payload) ? payload : json_null());
 	events->ended = true;
@@ -98,18 +97,19 @@ static void take_result(struct agent_events *events, const json_t *line)
 
 static void take_event(struct agent_events *events, const json_t *line)
 {
-	const char *event = json_string_value(json_object_get(line, "event"));
-	if (!event) {
+	const json_t *word = json_object_get(line, "event");
+	enum agent_event event = agent_event_find(json_string_value(word));
+	if (!json_is_string(word)) {
 		garble(events, "a line is not an event");
 		return;
 	}
-	if (!strcmp(event, "confined"))
+	if (event == EVENT_CONFINED)
 		events->confined = true;
-	else if (!strcmp(event, "egress"))
+	else if (event == EVENT_EGRESS)
 		egress_add(events->egress, line);
-	else if (!strcmp(event, "result"))
+	else if (event == EVENT_RESULT)
 		take_result(events, line);
-	else if (!strcmp(event, "turn") || !strcmp(event, "spent")) {
+	else if (event == EVENT_TURN || event == EVENT_SPENT) {
 		if (take_usage(events, line))
 			garble(events, "the usage of a turn is not a count");
 		raise_to(&events->turns, count_of(line, "turn"));
@@ -148,9 +148,10 @@ void agent_events_take(void *ctx, const char *bytes, size_t len)
 	}
 }
 
-static json_t *no_result(const char *outcome, const char *reason)
+static json_t *no_result(enum outcome outcome, const char *reason)
 {
-	return json_pack("{s:s,s:s,s:n}", "outcome", outcome, "reason", reason, "payload");
+	return json_pack(
+		"{s:s,s:s,s:n}", "outcome", outcome_name(outcome), "reason", reason, "payload");
 }
 
 json_t *agent_events_fact(const struct agent_events *events, bool late)
@@ -159,11 +160,11 @@ json_t *agent_events_fact(const struct agent_events *events, bool late)
 	if (events->garbled) {
 		snprintf(why, sizeof(why), "the agent process broke the protocol: %s",
 			events->fault);
-		return no_result("failed", why);
+		return no_result(OUTCOME_FAILED, why);
 	}
 	if (events->ended)
 		return json_deep_copy(events->result);
 	if (late)
-		return no_result("timeout", "the agent did not end in time and was killed");
-	return no_result("failed", "the agent process ended without a result");
+		return no_result(OUTCOME_TIMEOUT, "the agent did not end in time and was killed");
+	return no_result(OUTCOME_FAILED, "the agent process ended without a result");
 }

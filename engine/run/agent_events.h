@@ -7,6 +7,7 @@
 #ifndef RUN_AGENT_EVENTS_H
 #define RUN_AGENT_EVENTS_H
 #include "base/buf.h"
+#include "contract/event.h"
 #include "instance/position.h"
 
 enum { AGENT_LINE_MAX = 4 * 1024 * 1024 };
@@ -20,8 +21,8 @@ struct agent_events {
 	json_t *result;  /* {outcome, reason, payload}; NULL until the last line */
 	json_t *egress;  /* by endpoint: {connections, up, down, refusals} */
 	char fault[256]; /* why, when `garbled` */
-	/* Called after each line that was understood. */
-	void (*each)(void *ctx, const char *event, const json_t *line);
+	/* Called after each line that was understood; EVENT_COUNT: its word is none of ours. */
+	void (*each)(void *ctx, enum agent_event event, const json_t *line);
 	void *ctx;
 };
 

@@ -147,7 +147,7 @@ static void fail_fact(const struct step *step, struct err *why, json_t *fact)
 		json_object_set_new(fact, "not_kept", json_string(reason));
 		return;
 	}
-	json_object_set_new(fact, "outcome", json_string("failed"));
+	json_object_set_new(fact, "outcome", json_string(outcome_name(OUTCOME_FAILED)));
 	json_object_set_new(fact, "reason", json_string(reason));
 	json_object_set_new(fact, "payload", json_null());
 }

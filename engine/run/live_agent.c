@@ -158,36 +158,60 @@ static void take_planted(struct talk *talk, const json_t *line)
 		json_array_extend(talk->planted, list);
 }
 
-static void on_event(void *ctx, const char *event, const json_t *line)
+static void show_spend(struct live *live, const struct spend *spend)
+{
+	live->now.input_tokens = spend->input_tokens;
+	live->now.output_tokens = spend->output_tokens;
+	live->now.microusd = spend->microusd;
+	live->now.unpriced = spend->unpriced;
+	live->now.unmetered = spend->unmetered;
+	live_tick(live);
+}
+
+static void on_audit(struct talk *talk, const json_t *line)
+{
+	run_audit_take(talk->live, talk->step, line);
+	if (json_object_get(line, "planted"))
+		take_planted(talk, line);
+}
+
+static void on_proposal(struct talk *talk, const json_t *line)
+{
+	struct err e = ERR_NONE;
+	if (!proposals_take(&talk->proposals, line, &e))
+		return;
+	live_notice(talk->live, "state %s: %s", talk->step->state->name, e.text);
+	talk->pump.stop = true;
+}
+
+static void on_event(void *ctx, enum agent_event event, const json_t *line)
 {
 	struct talk *t = ctx;
-	struct live *w = t->live;
-	struct err e = ERR_NONE;
-	if (!strcmp(event, "confined"))
-		send_request(t);
-	if (!strcmp(event, "audit"))
-		run_audit_take(w, t->step, line);
-	if (!strcmp(event, "audit") && json_object_get(line, "planted"))
-		take_planted(t, line);
-	if (!strcmp(event, "proposal") && proposals_take(&t->proposals, line, &e)) {
-		live_notice(w, "state %s: %s", t->step->state->name, e.text);
-		t->pump.stop = true;
+	switch (event) {
+	case EVENT_CONFINED: send_request(t); break;
+	case EVENT_AUDIT: on_audit(t, line); break;
+	case EVENT_PROPOSAL: on_proposal(t, line); break;
+	case EVENT_EXCHANGE:
+		if (t->live->record_fd >= 0)
+			recording_exchange(&t->recorded, t->step->state->name, line);
+		break;
+	case EVENT_NOTICE:
+		if (json_is_string(json_object_get(line, "text")))
+			live_notice(t->live, "state %s: %.900s", t->step->state->name,
+				json_get_text(line, "text"));
+		break;
+	case EVENT_SPENT:
+	case EVENT_TURN:
+	case EVENT_RESULT:
+		note_spend(t, event == EVENT_RESULT);
+		show_spend(t->live, &t->events.spend);
+		break;
+	case EVENT_MESSAGE:
+	case EVENT_TOOL:
+	case EVENT_EGRESS:
+	case EVENT_COUNT: break;
 	}
-	if (!strcmp(event, "exchange") && w->record_fd >= 0)
-		recording_exchange(&t->recorded, t->step->state->name, line);
-	if (!strcmp(event, "notice") && json_is_string(json_object_get(line, "text")))
-		live_notice(w, "state %s: %.900s", t->step->state->name,
-			json_string_value(json_object_get(line, "text")));
-	if (!strcmp(event, "spent") || !strcmp(event, "turn") || !strcmp(event, "result")) {
-		note_spend(t, !strcmp(event, "result"));
-		w->now.input_tokens = t->events.spend.input_tokens;
-		w->now.output_tokens = t->events.spend.output_tokens;
-		w->now.microusd = t->events.spend.microusd;
-		w->now.unpriced = t->events.spend.unpriced;
-		w->now.unmetered = t->events.spend.unmetered;
-		live_tick(w);
-	}
-	log_add(t, strcmp(event, "message") ? &t->events_log : &t->transcript, line);
+	log_add(t, event == EVENT_MESSAGE ? &t->transcript : &t->events_log, line);
 }
 
 static void events_take(void *ctx, const char *bytes, size_t len)

@@ -164,10 +164,10 @@ static json_t *commands(const struct plan_env *env, const struct state *state)
  * asked. */
 static json_t *spent_fact(const struct step *step)
 {
-	return json_pack("{s:s,s:s,s:n,s:s,s:s,s:f,s:i,s:i,s:i,s:i}", "outcome", "budget_exhausted",
-		"reason", "nothing is left of its budget", "payload", "provider",
-		step->provider->name, "model", step->model, "usd", 0.0, "input_tokens", 0,
-		"output_tokens", 0, "cached_tokens", 0, "turns", 0);
+	return json_pack("{s:s,s:s,s:n,s:s,s:s,s:f,s:i,s:i,s:i,s:i}", "outcome",
+		outcome_name(OUTCOME_BUDGET_EXHAUSTED), "reason", "nothing is left of its budget",
+		"payload", "provider", step->provider->name, "model", step->model, "usd", 0.0,
+		"input_tokens", 0, "output_tokens", 0, "cached_tokens", 0, "turns", 0);
 }
 
 int plan_agent(const struct plan_env *env, const struct position *position, struct step *out,

@@ -8,20 +8,15 @@
 
 #define NO_APPROVER "no_approver: nobody is there to approve it"
 
-enum { DECIDED_RUN, DECIDED_ASK, DECIDED_DENY, DECIDED_BLOCK, DECIDED_UNKNOWN };
+/* A question that nobody has answered with yes is denied. */
+static const enum audit_type recorded_as[] = {[DECIDE_RUN] = AUDIT_APPROVED,
+	[DECIDE_ASK] = AUDIT_DENIED,
+	[DECIDE_DENY] = AUDIT_DENIED,
+	[DECIDE_BLOCK] = AUDIT_BLOCKED};
 
-static const enum audit_type recorded_as[] = {[DECIDED_RUN] = AUDIT_APPROVED,
-	[DECIDED_ASK] = AUDIT_DENIED,
-	[DECIDED_DENY] = AUDIT_DENIED,
-	[DECIDED_BLOCK] = AUDIT_BLOCKED};
-
-static int decision(const json_t *command)
+static enum decision decision_of(const json_t *command)
 {
-	static const char *const names[] = {"run", "ask", "deny", "block"};
-	int d = 0;
-	while (d < DECIDED_UNKNOWN && strcmp(names[d], json_get_text(command, "decision")) != 0)
-		d++;
-	return d;
+	return decision_find(json_get_text(command, "decision"));
 }
 
 void proposals_init(
@@ -72,7 +67,7 @@ static int record_decisions(const struct proposals *proposals, struct err *e)
 	json_auto_t *lines = json_array();
 	for (size_t i = 0; i < json_array_size(proposals->commands); i++) {
 		const json_t *answer = json_array_get(proposals->answers, i);
-		int d = decision(json_array_get(proposals->commands, i));
+		enum decision d = decision_of(json_array_get(proposals->commands, i));
 		bool run = json_is_true(json_object_get(answer, "run"));
 		json_t *line = line_of(proposals, i, run ? AUDIT_APPROVED : recorded_as[d]);
 		json_object_set(line, "reason", json_object_get(answer, "why"));
@@ -118,7 +113,7 @@ static void spread(
 	size_t next = 0;
 	for (size_t i = 0; i < json_array_size(proposals->commands); i++) {
 		json_t *answer = json_array_get(proposals->answers, i);
-		if (decision(json_array_get(proposals->commands, i)) != DECIDED_ASK)
+		if (decision_of(json_array_get(proposals->commands, i)) != DECIDE_ASK)
 			continue;
 		const json_t *given = json_array_get(granted, next++);
 		bool yes = json_is_true(given);
@@ -154,7 +149,7 @@ static bool is_understood(const json_t *commands)
 	const json_t *c, *word;
 	json_array_foreach (commands, i, c) {
 		if (!json_array_size(json_object_get(c, "argv")) || !*json_get_text(c, "level") ||
-			decision(c) == DECIDED_UNKNOWN)
+			decision_of(c) == DECIDE_COUNT)
 			return false;
 		json_array_foreach (json_object_get(c, "argv"), k, word)
 			if (!json_is_string(word))
@@ -169,7 +164,7 @@ static json_t *question_of(const struct proposals *proposals)
 	json_t *asked = json_array();
 	for (size_t i = 0; i < json_array_size(proposals->commands); i++) {
 		const json_t *c = json_array_get(proposals->commands, i);
-		json_t *one = decision(c) == DECIDED_ASK ? json_object() : NULL;
+		json_t *one = decision_of(c) == DECIDE_ASK ? json_object() : NULL;
 		for (size_t k = 0; one && k < ARRAY_LEN(shown); k++)
 			json_object_set(one, shown[k], json_object_get(c, shown[k]));
 		if (one)
@@ -207,7 +202,7 @@ static void decide(struct proposals *proposals)
 	proposals->answers = json_array();
 	json_array_foreach (proposals->commands, i, c)
 		json_array_append_new(proposals->answers,
-			json_pack("{s:b, s:s, s:s}", "run", decision(c) == DECIDED_RUN, "why",
+			json_pack("{s:b, s:s, s:s}", "run", decision_of(c) == DECIDE_RUN, "why",
 				json_get_text(c, "why"), "method", "policy"));
 }
 

@@ -65,8 +65,7 @@ void run_audit_take(struct live *live, const struct step *step, const json_t *ev
 		1U << AUDIT_SECRET_FILTERED | 1U << AUDIT_INJECTION_DETECTED;
 	static const char *const texts[] = {"kind", "tool", "error", "what"};
 	static const char *const numbers[] = {"exit", "signal", "ms", "timed_out", "count"};
-	const char *name = json_string_value(json_object_get(event, "type"));
-	enum audit_type type = name ? audit_type_find(name) : AUDIT_TYPE_COUNT;
+	enum audit_type type = audit_type_find(json_get_text(event, "type"));
 	const json_t *argv = json_object_get(event, "argv");
 	if (type == AUDIT_TYPE_COUNT || !(reported & 1U << type))
 		return;

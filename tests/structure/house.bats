@@ -72,8 +72,8 @@ nothing() { # prints and fails on any output of CMD
 	[[ ${lines[3]} == "one-letter parameters "*" (1 of 3), "*" (2 of 3)" ]]
 }
 
-@test "schema, types, machine, plan, reduce, position, budget, the dry run, the wire formats and what the broker parses touch no file, clock or environment" {
-	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{types,machine,machine/analyse},broker/parse}/*.o \
+@test "schema, contract, types, machine, plan, reduce, position, budget, the dry run, the wire formats and what the broker parses touch no file, clock or environment" {
+	mapfile -t pure < <(find "$OUT"/obj/{schema,engine/{contract,types,machine,machine/analyse},broker/parse}/*.o \
 		"$OUT"/obj/engine/run/plan*.o "$OUT"/obj/engine/instance/{reduce,budget,position}*.o "$OUT"/obj/engine/dry/*.o \
 		"$OUT"/obj/engine/provider/wire*.o 2>/dev/null)
 	[[ ${#pure[@]} -gt 10 ]]

@@ -5,6 +5,7 @@
 #ifndef POLICY_APPROVE_H
 #define POLICY_APPROVE_H
 #include "agent/policy/classify.h"
+#include "contract/event.h"
 
 #include <stdbool.h>
 
@@ -14,8 +15,6 @@ struct approve_rules {
 	bool auto_approve;  /* --auto-approve: grants up to `write` */
 	bool has_network;   /* of the jail the command would run in */
 };
-
-enum decision { DECIDE_RUN, DECIDE_ASK, DECIDE_DENY, DECIDE_BLOCK };
 
 /* Decides. `why` (never NULL afterwards) is the reason for the model and the audit trail. */
 enum decision approve_decide(

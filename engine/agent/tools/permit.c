@@ -1,5 +1,6 @@
 #include "agent/tools/permit.h"
 
+#include "base/json.h"
 #include <string.h>
 
 bool permit_is_argv(const json_t *argv)
@@ -14,10 +15,6 @@ bool permit_is_argv(const json_t *argv)
 /* Returns {argv, level, approvals, reasons, decision, why}. */
 static json_t *judge(const struct tool_context *context, json_t *argv)
 {
-	static const char *const decisions[] = {[DECIDE_RUN] = "run",
-		[DECIDE_ASK] = "ask",
-		[DECIDE_DENY] = "deny",
-		[DECIDE_BLOCK] = "block"};
 	const char *words[PERMIT_ARGC_MAX], *why;
 	size_t argc = json_array_size(argv);
 	struct classify_world world = {.workspace = context->workspace};
@@ -28,7 +25,7 @@ static json_t *judge(const struct tool_context *context, json_t *argv)
 	enum decision d = approve_decide(&context->commands->rules, &v, &why);
 	json_t *judged = verdict_json(&v);
 	json_object_set(judged, "argv", argv);
-	json_object_set_new(judged, "decision", json_string(decisions[d]));
+	json_object_set_new(judged, "decision", json_string(decision_name(d)));
 	json_object_set_new(judged, "why", json_string(why));
 	return judged;
 }
@@ -36,9 +33,9 @@ static json_t *judge(const struct tool_context *context, json_t *argv)
 /* Keeps an answer. A command may run only if the judge here and the supervisor both say so. */
 static void keep_answer(json_t *command, const json_t *answer)
 {
-	const char *decision = json_string_value(json_object_get(command, "decision"));
+	enum decision decision = decision_find(json_get_text(command, "decision"));
 	const json_t *why = json_object_get(answer, "why");
-	bool may = decision && (!strcmp(decision, "run") || !strcmp(decision, "ask"));
+	bool may = decision == DECIDE_RUN || decision == DECIDE_ASK;
 	json_object_set_new(
 		command, "run", json_boolean(may && json_is_true(json_object_get(answer, "run"))));
 	if (json_is_string(why))

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "contract/event.h"
 #include "launch/ending.h"
 #include "launch/planted.h"
 #include <signal.h>
@@ -13,9 +14,9 @@
 enum { STREAM_SHOWN_BYTES = 16 * 1024, HEAD_SHARE = 40, RESERVE_SECS = 120, EXIT_ABSENT = 127 };
 
 static void audit(
-	const struct tool_context *context, const char *type, const json_t *argv, json_t *more)
+	const struct tool_context *context, enum audit_type type, const json_t *argv, json_t *more)
 {
-	json_object_set_new(more, "type", json_string(type));
+	json_object_set_new(more, "type", json_string(audit_type_name(type)));
 	json_object_set(more, "argv", (json_t *)(uintptr_t)argv);
 	context->audit(context->ctx, more);
 }
@@ -114,9 +115,9 @@ static void report(const struct tool_context *context, const json_t *argv, const
 {
 	const json_t *error = json_object_get(status, "error");
 	if (json_get_int(status, "signal") == SIGSYS)
-		audit(context, "sandbox_violation", argv,
+		audit(context, AUDIT_SANDBOX_VIOLATION, argv,
 			json_pack("{s:s}", "what", "system call"));
-	audit(context, error ? "failed" : "executed", argv,
+	audit(context, error ? AUDIT_FAILED : AUDIT_EXECUTED, argv,
 		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
 			"signal", json_object_get(status, "signal"), "timed_out",
 			json_object_get(status, "timed_out"), "ms",
@@ -168,7 +169,7 @@ static bool report_planted(const struct tool_context *context, const json_t *arg
 		reason.failed ? "it made a repository" : reason.data);
 	json_t *found = planted_checked(status);
 	json_object_set_new(found, "what", json_string("repository"));
-	audit(context, "sandbox_violation", argv, found);
+	audit(context, AUDIT_SANDBOX_VIOLATION, argv, found);
 	return true;
 }
 
@@ -180,7 +181,7 @@ static int execute(const struct tool_context *context, const json_t *argv, int64
 	timeout_secs = bounded_secs(context, timeout_secs);
 	if (jailed_run(context->commands->launcher, argv, timeout_secs, &j, &e)) {
 		buf_addf(out, "The command could not be started: %s.", e.text);
-		audit(context, "failed", argv, json_pack("{s:s}", "error", e.text));
+		audit(context, AUDIT_FAILED, argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
 	bool ok = add_status(out, j.status, timeout_secs);

@@ -1,0 +1,19 @@
+#include "contract/words.h"
+
+#include "contract/event.h"
+#include "contract/outcome.h"
+
+#include <string.h>
+
+size_t words_find(const char *const words[], size_t count, const char *text)
+{
+	size_t i = 0;
+	while (text && i < count && strcmp(words[i], text) != 0)
+		i++;
+	return text ? i : count;
+}
+
+WORDS_DEFINE(outcome, OUTCOMES, OUTCOME_COUNT)
+WORDS_DEFINE(agent_event, AGENT_EVENTS, EVENT_COUNT)
+WORDS_DEFINE(decision, DECISIONS, DECIDE_COUNT)
+WORDS_DEFINE(audit_type, AUDIT_TYPES, AUDIT_TYPE_COUNT)
