@@ -1,6 +1,6 @@
 /*
- * Address classes: what kind of place a resolved address is, and whether a channel of the broker
- * may go there. Pure.
+ * Address classes: tells what kind of place a resolved address is, and whether a channel of the
+ * broker may go there. Pure.
  *
  * Source: the IANA special-purpose address registries (RFC 6890 and its successors), and the
  * metadata services of the large clouds, some of which lie outside those ranges.
@@ -18,21 +18,23 @@ union address {
 	struct sockaddr_in6 in6;
 };
 
-/* An address that is written as one, its port left out; false: it is not. */
+/* Decodes the text of an address without a port. Returns false if it is none. */
 bool address_decode(union address *out, const char *text);
 
-/* What an address asks for, and what a channel of the broker may reach. */
+/* The class of an address, and the reach of a channel of the broker. */
 enum reach {
 	REACH_PUBLIC,
-	REACH_PRIVATE, /* RFC 1918, shared (CGNAT), benchmarking, unique-local; a channel: public
-			  too */
-	REACH_LOCAL,   /* loopback and nothing else */
-	REACH_NEVER,   /* link-local, metadata, multicast, embedded, reserved: no channel may */
-	REACH_NEAR,    /* of a channel alone: public, private or loopback */
+	/* RFC 1918, shared (CGNAT), benchmarking, unique-local; a channel of this reach may go to
+	 * public addresses, too. */
+	REACH_PRIVATE,
+	REACH_LOCAL, /* loopback and nothing else */
+	REACH_NEVER, /* link-local, metadata, multicast, embedded, reserved: no channel may */
+	REACH_NEAR,  /* for channels only: public, private or loopback */
 };
 
-/* Of an AF_INET or AF_INET6 address; any other family is never reached. Neither is one that embeds
- * an IPv4 address; of NAT64's well-known prefix, unless what it embeds is public. */
+/* Returns the class of an AF_INET or AF_INET6 address. Other families are never reached, nor is an
+ * address that embeds an IPv4 address; one with NAT64's well-known prefix is reached if the
+ * embedded address is public. */
 enum reach address_reach(const struct sockaddr *address);
 bool address_allowed(const struct sockaddr *address, enum reach reach);
 #endif

@@ -11,7 +11,7 @@ enum { ALIGN = 8, BLOCK_BYTES = 64 << 10, LARGE_BYTES = 1 << 20, MAPPED_BYTES = 
 struct arena_block {
 	struct arena_block *next;
 	size_t used, size;
-	size_t mapped_bytes; /* 0: from calloc */
+	size_t mapped_bytes; /* 0: the block is from calloc */
 	_Alignas(max_align_t) char bytes[];
 };
 
@@ -32,9 +32,9 @@ void arena_done(struct arena *arena)
 	*arena = (struct arena){0};
 }
 
-/* Large blocks are mapped, on huge pages where the system has them: a page fault for every 4 KiB
- * would cost more than what is done with them. Such pages are whole: what the first piece leaves of
- * the last one is for those behind it. */
+/* Maps a large block, on huge pages if the system has them: a page fault for every 4 KiB would cost
+ * more than the work done there. Such pages are whole, so later pieces use the rest of the last
+ * one. */
 static struct arena_block *block_map(size_t bytes)
 {
 	size_t whole = (sizeof(struct arena_block) + bytes - 1) / MAPPED_BYTES + 1;
@@ -70,7 +70,7 @@ static struct arena_block *arena_grow(struct arena *arena, size_t bytes)
 		fputs("agent6: out of memory\n", stderr);
 		abort();
 	}
-	/* The one with more room to spare is the current one. */
+	/* Keep the block with more room as the current one. */
 	if (arena->blocks && b->size - bytes < arena->blocks->size - arena->blocks->used) {
 		b->next = arena->blocks->next;
 		arena->blocks->next = b;
@@ -81,7 +81,8 @@ static struct arena_block *arena_grow(struct arena *arena, size_t bytes)
 	return b;
 }
 
-/* `align` is a power of two, at most ALIGN. Blocks begin aligned. */
+/* Takes `bytes` from the current block. `align` is a power of two, at most ALIGN; blocks begin
+ * aligned. */
 static void *take(struct arena *arena, size_t bytes, size_t align)
 {
 	struct arena_block *b = arena->blocks;

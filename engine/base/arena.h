@@ -1,9 +1,10 @@
 /*
- * Memory that lives and dies together: the parsed document and the machine built from it.
+ * Arenas: memory that is released together, such as the parsed document and the machine built from
+ * it.
  *
  * Allocations are zeroed, aligned for pointers, int64_t and double, and released only by
- * arena_done. Texts are packed without alignment. Out of memory ends the process with a message:
- * every input that reaches an arena is already size-capped.
+ * arena_done. Texts are packed without alignment. Running out of memory ends the process with a
+ * message: every input that reaches an arena has a size limit.
  */
 #ifndef BASE_ARENA_H
 #define BASE_ARENA_H
@@ -19,8 +20,8 @@ struct arena {
 void arena_init(struct arena *arena);
 void arena_done(struct arena *arena);
 void *arena_alloc(struct arena *arena, size_t bytes);
-/* `count` zeroed elements; the product is checked. */
+/* Allocates `count` zeroed elements; the product is checked. */
 void *arena_array(struct arena *arena, size_t count, size_t bytes_each);
-/* A NUL-terminated copy of `len` bytes. */
+/* Makes a NUL-terminated copy of `len` bytes. */
 char *arena_copy(struct arena *arena, const char *text, size_t len);
 #endif

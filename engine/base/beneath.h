@@ -14,9 +14,9 @@
  * (EXDEV: it left the directory; ELOOP: a refused link). Retries EAGAIN, which a concurrent rename
  * causes. */
 int beneath_open(int dir_fd, const char *path, int flags, mode_t mode, uint64_t resolve);
-/* Where the kernel says that `fd` lies, whatever links and dots led there. -1: that is not known.
- */
+/* Finds the path of `fd` by the kernel's record, whatever links and dots led there. Returns -1 if
+ * it is unknown. */
 int beneath_place(int fd, char path[PATH_MAX]);
-/* The same as a path below `dir_fd`, which points into `path`; NULL where it does not lie there. */
+/* Finds the path of `fd` below `dir_fd`, pointing into `path`; NULL: it does not lie there. */
 const char *beneath_relative(int dir_fd, int fd, char path[PATH_MAX]);
 #endif

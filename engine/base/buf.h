@@ -1,10 +1,10 @@
 /*
- * A growable byte buffer with a mandatory hard limit.
+ * A growable byte buffer with a mandatory limit.
  *
- * `data` is NUL-terminated after every successful call (the NUL is not counted in `len`); that of a
- * new buffer is an empty text which belongs to nobody: it is read, never written.
- * Crossing `cap_bytes` or running out of memory sets `failed`, and every later append is a no-op,
- * so a chain of appends needs one check at its end.
+ * `data` is NUL-terminated after every successful call (the NUL is not counted in `len`). The data
+ * of a new buffer is a shared empty text, which must not be written. Crossing `cap_bytes` or
+ * running out of memory sets `failed`, and every later append is a no-op, so a chain of appends
+ * needs one check at its end.
  */
 #ifndef BASE_BUF_H
 #define BASE_BUF_H
@@ -30,15 +30,15 @@ extern const char buf_nothing[1];
 
 void buf_init(struct buf *buf, size_t cap_bytes);
 void buf_done(struct buf *buf);
-/* Empties without releasing; clears `failed`. */
+/* Empties the buffer without releasing it; clears `failed`. */
 void buf_clear(struct buf *buf);
-/* Each returns 0, or -1 once the buffer has failed. */
+/* Return 0, or -1 once the buffer has failed. */
 int buf_add(struct buf *buf, const void *bytes, size_t len);
 int buf_adds(struct buf *buf, const char *text);
 int buf_addc(struct buf *buf, char c);
 int buf_addf(struct buf *buf, const char *format, ...) PRINTF(2, 3);
 /* Drops the first `len` bytes. */
 void buf_drop(struct buf *buf, size_t len);
-/* Hands out the bytes (heap, NUL-terminated; never NULL unless failed) and empties the buffer. */
+/* Returns the bytes (heap, NUL-terminated; never NULL unless failed) and empties the buffer. */
 char *buf_take(struct buf *buf, size_t *len);
 #endif

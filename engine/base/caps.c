@@ -17,7 +17,7 @@ static int drop_bounding(struct err *e)
 	int cap = 0;
 	while (!prctl(PR_CAPBSET_DROP, cap, 0, 0, 0))
 		cap++;
-	if (errno != EINVAL || !cap) /* that is past the last one this kernel knows */
+	if (errno != EINVAL || !cap) /* this is beyond the kernel's last capability */
 		return err_errno(e, "cannot drop capability %d", cap);
 	while (cap--)
 		if (prctl(PR_CAPBSET_READ, cap, 0, 0, 0))

@@ -40,7 +40,8 @@ static int start(const struct capture_spec *spec, struct running *running, struc
 	return 0;
 }
 
-/* One read of a readable pipe; closes it at its end. False: it cannot be read, which is no end. */
+/* Reads once from a readable pipe; closes it at its end. Returns false for a read error, which is
+ * no end. */
 static bool drain(int *fd, struct buf *into)
 {
 	char chunk[65536];
@@ -52,8 +53,8 @@ static bool drain(int *fd, struct buf *into)
 	return n >= 0 || errno == EINTR || errno == EAGAIN;
 }
 
-/* Collects until both pipes are at their end. False: the deadline passed, there was too much, or a
- * pipe cannot be read. */
+/* Collects until both pipes have ended. Returns false if the deadline passed, there was too much,
+ * or a pipe cannot be read. */
 static bool collect(struct running *running, int64_t end, struct buf *out, struct buf *err)
 {
 	while (running->out >= 0 || running->err >= 0) {
@@ -67,7 +68,7 @@ static bool collect(struct running *running, int64_t end, struct buf *out, struc
 	return running->out < 0 && running->err < 0 && !out->failed;
 }
 
-/* A program may close its output and go on. */
+/* Waits for the program's end: it may close its output and go on. */
 static bool ended(const struct running *running, int64_t end)
 {
 	struct pollfd child = {running->child.pidfd, POLLIN, 0};

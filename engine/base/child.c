@@ -11,7 +11,7 @@
 
 enum { CHILD_FDS_MAX = 64, CHILDREN_MAX = 256 };
 
-/* Whatever else is a child of this process was left to it. */
+/* The children started here; any other child of this process was left to it by another process. */
 static pid_t own[CHILDREN_MAX];
 
 static pid_t *find_own(pid_t pid)
@@ -27,7 +27,8 @@ bool child_is_own(pid_t pid)
 	return find_own(pid);
 }
 
-/* Sources are first lifted above every target, so that no dup2 overwrites a source still needed. */
+/* Lifts the sources above every target, so that no dup2 overwrites a source that is still
+ * needed. */
 static int lift_fds(const struct child_spec *spec, int lifted[], struct err *e)
 {
 	for (int i = 0; i < spec->fd_count; i++) {
@@ -55,7 +56,7 @@ static int spawn(const struct child_spec *spec, const int lifted[], pid_t *pid)
 		else
 			posix_spawn_file_actions_adddup2(&actions, lifted[i], i);
 	}
-	/* What whoever started us left open is no business of a child, an agent least of all. */
+	/* Close every other descriptor that our own parent left open. */
 	posix_spawn_file_actions_addclosefrom_np(&actions, spec->fd_count);
 	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	if (spec->own_session)

@@ -1,5 +1,6 @@
 /*
- * Child processes: start one with exactly the descriptors, environment and directory it is given.
+ * Child processes: starts one with exactly the descriptors, environment and directory that it is
+ * given.
  */
 #ifndef BASE_CHILD_H
 #define BASE_CHILD_H
@@ -21,15 +22,15 @@ struct child {
 	int pidfd; /* readable once the child has ended; owned */
 };
 
-/* Starts it with default signal dispositions and an empty mask. A failed exec is reported here,
- * with errno in e->number. */
+/* Starts a child with default signal dispositions and an empty mask. A failed exec is reported
+ * here, with errno in e->number. */
 int child_start(const struct child_spec *spec, struct child *out, struct err *e) MUST_CHECK;
-/* Waits for the end (EINTR retried), reaps, closes pidfd. Returns the wait(2) status, -1 on error.
- */
+/* Waits for the end (EINTR retried), reaps, closes pidfd. Returns the wait(2) status, -1 on
+ * error. */
 int child_wait(struct child *child);
 /* Reports whether child_start has started the process and child_wait has not yet waited for it. */
 bool child_is_own(pid_t pid);
-/* Heap path of a sibling program (agent6-jail and friends): beside this executable, or in
- * ../libexec/agent6 of it. NULL with an error that says where it was looked for. */
+/* Returns the path of a sibling program (agent6-jail and others), heap: beside this executable, or
+ * in ../libexec/agent6 from there. NULL with an error that says where it was looked for. */
 char *child_sibling(const char *program, struct err *e);
 #endif

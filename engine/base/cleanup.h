@@ -1,7 +1,7 @@
 /*
  * Ownership at the declaration: AUTO_* releases when the scope ends, TAKE_* moves out.
  *
- * A variable marked AUTO_FREE or AUTO_FD owns what it holds; a value leaves only through
+ * A variable marked AUTO_FREE or AUTO_FD owns its value; the value leaves only through
  * TAKE_PTR/TAKE_FD, which leaves NULL or -1 behind.
  */
 #ifndef BASE_CLEANUP_H
@@ -16,7 +16,7 @@ static inline void own_free(void *p)
 	free(*(void **)p);
 }
 
-/* Closes *fd if it is one, keeping errno, and leaves -1. */
+/* Closes *fd if it is not -1, keeps errno, and leaves -1. */
 static inline void own_close(int *fd)
 {
 	if (*fd >= 0) {
@@ -27,8 +27,8 @@ static inline void own_close(int *fd)
 	*fd = -1;
 }
 
-/* The heap array `items` with room for one more behind the `count` that are there, perhaps moved.
- * Out of memory ends the process: what comes in is bounded before it is collected. */
+/* Returns the heap array `items`, perhaps moved, with room for one more than `count`. Running out
+ * of memory ends the process: everything collected is bounded before. */
 static inline void *own_room(void *items, size_t count, size_t *room, size_t item_bytes)
 {
 	if (count < *room)

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-/* The years 1 to 9999 in UTC: what lies outside has no text that could be read again. */
+/* The years 1 to 9999 in UTC: an instant outside has no text that could be parsed again. */
 #define SECONDS_MIN INT64_C(-62135596800)
 #define SECONDS_MAX INT64_C(253402300799)
 
@@ -37,7 +37,7 @@ static bool take(struct cursor *cursor, char wanted)
 	return true;
 }
 
-/* Exactly `digits` decimal digits within [low, high]. */
+/* Reads exactly `digits` decimal digits within [low, high]. */
 static bool field(struct cursor *cursor, int digits, int low, int high, int *out)
 {
 	int value = 0;
@@ -84,7 +84,7 @@ static int days_in(int year, int month)
 	return days[month - 1] + (month == FEBRUARY && leap);
 }
 
-/* The part of an instant that was being read, in words for a message. */
+/* Reads a date. Returns the part that is wrong, in words for a message; NULL: it is right. */
 static const char *date(struct cursor *cursor, struct tm *tm)
 {
 	int year, month, day;
@@ -150,7 +150,7 @@ const char *clock_fault(const char *text, size_t len)
 		       : NULL;
 }
 
-/* The seconds in the unit that begins at `c` and is then passed; 0: none does. */
+/* Returns the seconds in the unit at `c`, and moves past it; 0: there is none. */
 static int unit(const char **c)
 {
 	static const struct {

@@ -1,9 +1,9 @@
 /*
- * One error value: what went wrong, in one sentence that a person can act on.
+ * An error value: the cause in one sentence on which a person can act.
  *
- * Caller-owned, fixed size, no allocation. The first cause wins: a second err_set on a filled
- * value is ignored, and err_wrap puts context in front on the way up. Functions return 0, or -1
- * with the value filled. A NULL `struct err *` is allowed and means "do not tell".
+ * Caller-owned, fixed size, no allocation. The first cause wins: a second err_set on a filled value
+ * is ignored, and err_wrap adds context in front on the way up. Functions return 0, or -1 with the
+ * value filled. A NULL `struct err *` is allowed: the error is not wanted.
  */
 #ifndef BASE_ERR_H
 #define BASE_ERR_H
@@ -22,7 +22,7 @@ struct err {
 
 /* Records the cause. Always returns -1, so that `return err_set(e, ...)` reads well. */
 int err_set(struct err *e, const char *format, ...) PRINTF(2, 3);
-/* The same, with ": strerror(errno)" appended and `number` set. errno is kept. */
+/* Does the same with ": strerror(errno)" appended, and sets `number`. Keeps errno. */
 int err_errno(struct err *e, const char *format, ...) PRINTF(2, 3);
 /* Puts "context: " in front of a filled value. Always returns -1. */
 int err_wrap(struct err *e, const char *format, ...) PRINTF(2, 3);

@@ -11,7 +11,7 @@ union control {
 	char space[CMSG_SPACE(FDPASS_MAX * sizeof(int))];
 };
 
-/* Every descriptor that came, expected or not, so that none stays open unseen. */
+/* Takes every descriptor that came, even an unexpected one, so that none stays open unnoticed. */
 static void take(struct msghdr *message, struct fdpass *fdpass)
 {
 	for (struct cmsghdr *c = CMSG_FIRSTHDR(message); c; c = CMSG_NXTHDR(message, c)) {
@@ -44,9 +44,9 @@ ssize_t fdpass_receive(int socket_fd, void *bytes, size_t size, struct fdpass *f
 	return len;
 }
 
-/* The kernel counts what is on its way over all that the user runs, and compares it with the soft
- * limit of who sends, 1,024 for most. A jailed command is that user, too: it could leave so many
- * that no other program of the user sends any more. */
+/* Sends in spite of the limit on descriptors under way. The kernel counts those of all the user's
+ * processes, and compares the sum with the sender's soft limit, mostly 1,024. A jailed command is
+ * the same user and could leave so many that no other program could send any. */
 static ssize_t send_past(int socket_fd, const struct msghdr *message)
 {
 	struct rlimit own;

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Where reading is: the members of the object that is called `prefix`, a name and a dot, or "". */
+/* The object being read: its members are called `prefix`, a name and a dot, or "". */
 struct reading {
 	const struct fields_row *table;
 	void *into;
@@ -10,7 +10,7 @@ struct reading {
 	size_t prefix_len;
 };
 
-/* The place of `text` among the words that `what` quotes; -1: it is none of them. */
+/* Returns the index of `text` among the words quoted in `what`; -1: it is none of them. */
 static int64_t find_word(const char *what, const char *text)
 {
 	int64_t at = 0;
@@ -48,7 +48,7 @@ static bool read_value(const struct fields_row *row, const json_t *value, void *
 {
 	json_int_t number = json_integer_value(value);
 	switch (row->kind) {
-	case FIELD_MEMBERS: return false; /* it is no object */
+	case FIELD_MEMBERS: return false; /* not an object */
 	case FIELD_OBJECT:
 		*(const json_t **)at = value;
 		return json_is_object(value) && is_between(row, json_object_size(value));
@@ -87,7 +87,7 @@ static int read_field(
 				   (long long)row->least, (long long)row->most);
 }
 
-/* The name of a field among these members; NULL: it is none of them. */
+/* Returns the name of a field among these members; NULL: it is not one of them. */
 static const char *member(const struct reading *reading, const struct fields_row *row)
 {
 	const char *name = row->name + reading->prefix_len;

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What ends in a number is an address to resolvers and to libcurl: 127.1, 0x7f000001. */
+/* Reports whether a label is a number. Resolvers and libcurl take a name that ends in one for an
+ * address: 127.1, 0x7f000001. */
 static bool is_number(const char *label)
 {
 	bool hex = !strncmp(label, "0x", 2);

@@ -1,5 +1,5 @@
 /*
- * HOST:PORT as it is written in machines and in the broker's options. Pure.
+ * HOST:PORT as written in machines and in the broker's options. Pure.
  */
 #ifndef BASE_HOST_H
 #define BASE_HOST_H
@@ -14,20 +14,20 @@ struct host_port {
 	char text[HOST_PORT_BYTES]; /* "host:port", brackets kept: for URLs and facts */
 	uint16_t port;
 	bool wildcard;         /* one or more labels before `host` */
-	union address address; /* AF_UNSPEC: it is a name */
+	union address address; /* AF_UNSPEC: the host is a name */
 };
 
-/* A name is letters, digits, '-', '_' and '.', without a trailing dot or a '-' at an end of a
- * label, and does not end in a number, as an IPv4 address does: that has all four. A port is
- * written without leading zeros. An IPv6 address stands in brackets and comes out in its one
- * spelling, so that texts compare. */
+/* Decodes HOST:PORT. A name has letters, digits, '-', '_' and '.', no trailing dot, no '-' at an
+ * end of a label, and no number as its last label; an IPv4 address has all four numbers. A port has
+ * no leading zeros. An IPv6 address is written in brackets and decoded to its canonical spelling,
+ * so that texts compare. */
 int host_port_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
-/* The same, or "*." in front of a name: any of its subdomains. */
+/* Decodes the same, or a name with "*." in front: any of its subdomains. */
 int host_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
-/* Whatever `narrow` names is named by `wide` too. An address lies below no name. */
+/* Reports whether `wide` covers everything that `narrow` names. An address lies below no name. */
 bool host_rule_covers(const struct host_port *wide, const struct host_port *narrow);
-/* The same of their hosts alone, whatever the ports. */
+/* Reports the same for their hosts, whatever the ports. */
 bool host_name_covers(const struct host_port *wide, const struct host_port *narrow);
-/* Reads HOST or "*.HOST" without a port. An address is refused. */
+/* Decodes HOST or "*.HOST" without a port. Refuses an address. */
 int host_name_rule_decode(struct host_port *out, const char *text, struct err *e) MUST_CHECK;
 #endif

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-/* `offset` -1: where the descriptor stands. */
+/* Writes all bytes at `offset`; -1: at the descriptor's position. */
 static int write_all(int fd, const char *bytes, size_t len, int64_t offset)
 {
 	for (size_t done = 0; done < len;) {
@@ -18,7 +18,7 @@ static int write_all(int fd, const char *bytes, size_t len, int64_t offset)
 				       : pwrite(fd, p, len - done, offset + (int64_t)done);
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (!n) /* only a full device answers 0 to a non-empty write */
+		if (!n) /* only a full device returns 0 for a non-empty write */
 			errno = ENOSPC;
 		if (n <= 0)
 			return -1;
@@ -50,7 +50,7 @@ bool io_is_same(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* From one that is kept to the next. */
+/* Closes the ranges between the kept descriptors. */
 int io_close_others(const int *keep, size_t count)
 {
 	int next = STDERR_FILENO;
@@ -155,7 +155,7 @@ int io_memory_file(const char *name, const void *bytes, size_t len, struct err *
 static int replace_in(int dir_fd, const char *temp, const char *name, const struct buf *bytes,
 	mode_t mode, struct err *e)
 {
-	/* What was left there is ours of before a kill, or a trap: opening a pipe would not end. */
+	/* Remove a file left by a killed run, or planted: opening a pipe would block. */
 	unlinkat(dir_fd, temp, 0);
 	AUTO_FD int fd =
 		openat(dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);

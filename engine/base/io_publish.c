@@ -7,7 +7,7 @@
 #include <sys/file.h>
 #include <sys/random.h>
 
-/* `mark`: what the temporary name has that no other one has. */
+/* Makes a temporary name. `mark` is its unique part. */
 static int name_temp(const char *name, const char *mark, char temp[IO_TEMP_BYTES], struct err *e)
 {
 	return snprintf(temp, IO_TEMP_BYTES, ".%s.%s.tmp", name, mark) >= IO_TEMP_BYTES

@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-/* What jansson allocates for an empty list or object, in those for a number. */
+/* Memory of an empty list or object in jansson, in units of a number's. */
 enum { CONTAINER_VALUES = 4 };
 
 struct extent {
@@ -24,7 +24,7 @@ static void extend(struct extent *extent, char c)
 	}
 }
 
-/* Where the string ends that begins behind a quote, just before `at`. */
+/* Returns the end of the string whose opening quote is just before `at`. */
 static size_t string_end(const char *text, size_t len, size_t at)
 {
 	while (at < len && text[at] != '"')
@@ -32,8 +32,9 @@ static size_t string_end(const char *text, size_t len, size_t at)
 	return at;
 }
 
-/* jansson's own nesting limit is 2048: fine for its stack, too deep for ours. Brackets inside
- * strings are skipped; malformed text is left for jansson to refuse. */
+/* Measures nesting and the number of values. jansson's own nesting limit is 2048: fine for its
+ * stack, too deep for ours. Brackets inside strings are skipped; jansson refuses malformed text
+ * later. */
 static struct extent extent_of(const char *text, size_t len)
 {
 	struct extent x = {0};
@@ -85,7 +86,7 @@ json_t *json_read_nested(const char *text, size_t len, struct json_cap cap, stru
 		return NULL;
 	json_error_t why;
 	json_t *value = json_loadb(text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
-	/* Of a single line the caller knows which one it is. */
+	/* For a single line the caller knows the line number. */
 	if (!value && !memchr(text, '\n', len))
 		err_set(e, "not valid JSON at column %d: %s", why.column, fault_text(&why));
 	else if (!value)

@@ -43,13 +43,13 @@ struct ll_path {
 	int32_t parent_fd;
 } __attribute__((packed));
 
-/* The highest ABI of the running kernel; -1: none (errno ENOSYS or EOPNOTSUPP). */
+/* Returns the highest ABI of the running kernel; -1: none (errno ENOSYS or EOPNOTSUPP). */
 static inline int ll_abi(void)
 {
 	return (int)syscall(SYS_landlock_create_ruleset, NULL, 0, 1);
 }
 
-/* The file rights that `abi` knows; a rule may name no other. */
+/* Returns the file rights that `abi` knows; a rule may name no other. */
 static inline uint64_t ll_fs_known(int abi)
 {
 	static const uint64_t known[] = {
@@ -57,7 +57,7 @@ static inline uint64_t ll_fs_known(int abi)
 	return known[abi > 5 ? 5 : abi < 0 ? 0 : abi] | (abi >= 9 ? LL_FS_RESOLVE_UNIX : 0);
 }
 
-/* A ruleset descriptor of what `abi` knows of `want`; -1 with errno. */
+/* Makes a ruleset with the part of `want` that `abi` knows. Returns a descriptor; -1 with errno. */
 static inline int ll_create(int abi, struct ll_ruleset want)
 {
 	want.handled_fs &= ll_fs_known(abi);
@@ -73,13 +73,14 @@ static inline int ll_add(int ruleset_fd, int rule, const void *attributes)
 	return (int)syscall(SYS_landlock_add_rule, ruleset_fd, rule, attributes, 0);
 }
 
-/* Allows `rights` at `path` and below; of these, what a file can have when it is one. What is
- * absent needs no rule. */
+/* Allows `rights` at `path` and below; if it is a file, only those that a file can have. A missing
+ * path needs no rule. */
 int ll_allow(int ruleset_fd, const char *path, uint64_t rights, struct err *e);
-/* The same at what `fd` is open on, whatever `path`, for messages, leads to. */
+/* Does the same for the open `fd`, whatever `path`, used in messages, leads to. */
 int ll_allow_fd(int ruleset_fd, int fd, const char *path, uint64_t rights, struct err *e);
 
-/* Binds the calling thread, and what it starts from now on, for ever. Needs no_new_privs. */
+/* Restricts the calling thread, and everything it starts from now on, for ever. Needs
+ * no_new_privs. */
 static inline int ll_restrict(int ruleset_fd)
 {
 	return (int)syscall(SYS_landlock_restrict_self, ruleset_fd, 0);

@@ -56,8 +56,9 @@ int num_float(const char *text, size_t len, double *out)
 	return 0;
 }
 
-/* Below a power of two doubles lie half as far apart as above it: the nearest decimal may then read
- * back as another double, and the next one away from zero as this one. */
+/* Reports whether the decimal reads back as the value. Doubles lie half as far apart below a power
+ * of two as above it: there the nearest decimal may read back as another double, and the next one
+ * away from zero as this one. */
 static bool reads_back(char *sci, double value)
 {
 	int exponent;

@@ -9,23 +9,24 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `text[0..len)` as a signed decimal integer, whole. -1: not one, or outside 64 bits. */
+/* Reads `text[0..len)` as a whole signed decimal integer. Returns -1 if it is none, or outside 64
+ * bits. */
 int num_int(const char *text, size_t len, int64_t *out);
-/* The number of a port, 1 to 65535, in at most five digits. -1: not one. */
+/* Reads a port number, 1 to 65535, in at most five digits. Returns -1 if it is none. */
 int num_port(const char *text, size_t len, uint16_t *out);
-/* A decimal float in the C locale's syntax without hexadecimal, inf or nan. -1: not one, or it
- * overflows to infinity. */
+/* Reads a decimal float in the C locale's syntax without hexadecimal, inf or nan. Returns -1 if it
+ * is none, or overflows to infinity. */
 int num_float(const char *text, size_t len, double *out);
 
 enum { NUM_FLOAT_BYTES = 32 };
-/* The shortest decimal that reads back as `value`, always with a '.' or an exponent: 1.0, 0.1,
- * 1e+16, 1.5e-07. Exponents are used below 1e-4 and from 1e16. Returns the length. */
+/* Writes the shortest decimal that reads back as `value`, always with a '.' or an exponent: 1.0,
+ * 0.1, 1e+16, 1.5e-07. Uses exponents below 1e-4 and from 1e16. Returns the length. */
 size_t num_float_text(double value, char out[NUM_FLOAT_BYTES]);
 
-/* The sum, or the outermost number where 64 bits do not hold it. */
+/* Returns the sum, or the nearest limit if it does not fit 64 bits. */
 int64_t num_add(int64_t a, int64_t b);
 
-/* An amount of USD that is not negative, in millionths: the nearest, the largest for what is more,
- * and one for what would round to nothing, since a limit of 0 means something else. */
+/* Returns a non-negative amount of USD in millionths: the nearest number, or the largest. An amount
+ * that would round to 0 becomes 1, since a limit of 0 means something else. */
 int64_t num_microusd(double usd);
 #endif

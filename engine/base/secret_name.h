@@ -6,6 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether `name` ends in _KEY, _SECRET, _TOKEN, _PASSWORD or _CREDENTIALS. */
+/* Reports whether `name` ends in _KEY, _SECRET, _TOKEN, _PASSWORD or _CREDENTIALS. */
 bool secret_name(const char *name, size_t len);
 #endif

@@ -39,8 +39,8 @@ static int add_needle(struct secrets *secrets, struct buf *text)
 	return 0;
 }
 
-/* The digits of `secret` that do not depend on what stands before and behind it when `shift` bytes
- * of something else precede it in its group of three. */
+/* Appends the base64 digits of `secret` that do not depend on the bytes before and after it, if
+ * `shift` other bytes precede it in its group of three. */
 static void base64_core(
 	struct buf *out, const char *secret, size_t len, size_t shift, const char *digits)
 {
@@ -103,7 +103,7 @@ void secrets_done(struct secrets *secrets)
 	*secrets = (struct secrets){0};
 }
 
-/* What read_file puts in front of a line: its number and a tab. */
+/* Returns the length of a line's number and tab, as read_file writes them. */
 static size_t number_len(const char *text, size_t len)
 {
 	size_t n = 0;
@@ -112,15 +112,15 @@ static size_t number_len(const char *text, size_t len)
 	return n && n < len && text[n] == '\t' ? n + 1 : 0;
 }
 
-/* The end of a line and the number of the next one. */
+/* Returns the length of a line end with the number of the next line. */
 static size_t break_len(const char *text, size_t len)
 {
 	size_t n = len > 1 && !memcmp(text, "\r\n", 2) ? 2 : len && *text == '\n';
 	return n ? n + number_len(text + n, len - n) : 0;
 }
 
-/* The bytes of `text` that are `needle`, wrapped into lines or not, which are numbered or not; 0:
- * they are not. */
+/* Returns how many bytes of `text` spell `needle`, possibly wrapped into lines, with or without
+ * numbers; 0: they do not. */
 static size_t plain_len(const char *needle, const char *text, size_t len)
 {
 	size_t whole = strlen(needle), at = 0;
@@ -138,7 +138,7 @@ static size_t plain_len(const char *needle, const char *text, size_t len)
 	return at;
 }
 
-/* The number of so many hexadecimal digits; -1: there are fewer. */
+/* Returns the value of `digits` hexadecimal digits; -1: there are fewer. */
 static long take_hex(const char *text, size_t len, size_t digits)
 {
 	long value = 0;
@@ -153,7 +153,7 @@ static long take_hex(const char *text, size_t len, size_t digits)
 	return value;
 }
 
-/* \uXXXX, or two for one character. */
+/* Reads \uXXXX, or two of them for one character. */
 static size_t unicode_len(const char *text, size_t len, char out[4], size_t *bytes)
 {
 	long code = take_hex(text + 2, len - 2, 4), low = -1;
@@ -170,8 +170,7 @@ static size_t unicode_len(const char *text, size_t len, char out[4], size_t *byt
 	return used;
 }
 
-/* The bytes of `text` that stand for others, of JSON's escapes or a URL's; 0: they stand for
- * themselves. */
+/* Returns how many bytes of `text` are an escape of JSON or of a URL; 0: they are none. */
 static size_t escape_len(const char *text, size_t len, char out[4], size_t *bytes)
 {
 	static const char letters[] = "ntrbf\"\\/", controls[] = "\n\t\r\b\f\"\\/";
@@ -191,13 +190,14 @@ static size_t escape_len(const char *text, size_t len, char out[4], size_t *byte
 	return letter ? 2 : 0;
 }
 
-/* What begins an escape, and how many times over: JSON in JSON, or in a URL, is twice. */
+/* The marks that begin an escape, and the number of times it is applied: JSON in JSON, or in a URL,
+ * is twice. */
 struct coding {
 	const char *marks;
 	int times;
 };
 
-/* The bytes of `text` that are its first character when what is escaped is resolved that often. */
+/* Returns how many bytes of `text` are its first character after resolving escapes that often. */
 static size_t first_len(struct coding c, const char *text, size_t len, char out[4], size_t *bytes)
 {
 	char ahead[ESCAPE_BYTES_MAX] = "", next[4];
@@ -221,7 +221,7 @@ static size_t first_len(struct coding c, const char *text, size_t len, char out[
 	return used ? ends[used - 1] : first;
 }
 
-/* The same where any of its letters may be escaped. */
+/* Returns the length of a match in which any letter may be escaped. */
 static size_t escaped_len(const char *needle, const char *text, size_t len, struct coding c)
 {
 	size_t at = 0;
@@ -243,7 +243,8 @@ static size_t escaped_len(const char *needle, const char *text, size_t len, stru
 	return *needle ? 0 : at;
 }
 
-/* A mark may be the secret's own: %25 in one that is JSON-escaped. */
+/* Returns the length of a match in any coding. A mark may belong to the secret itself, such as %25
+ * in one that is JSON-escaped. */
 static size_t needle_len(const char *needle, const char *text, size_t len)
 {
 	static const struct coding codings[] = {
@@ -254,7 +255,8 @@ static size_t needle_len(const char *needle, const char *text, size_t len)
 	return found;
 }
 
-/* Of needles[*from, *to), which are alike before `at`: those with the character `c` there. */
+/* Narrows needles[*from, *to), which are equal before `at`, to those with the character `c`
+ * there. */
 static void narrow(
 	const struct secrets *secrets, size_t *from, size_t *to, size_t at, unsigned char c)
 {
@@ -270,8 +272,8 @@ static void narrow(
 	}
 }
 
-/* Whether more than one spelling of a secret may go on at `at`: an escape begins, a line ends in
- * it, or the next one has a number. */
+/* Reports whether a secret may continue at `at` in more than one spelling: an escape begins, a line
+ * ends, or the next line has a number. */
 static bool is_ambiguous(const char *text, size_t at)
 {
 	return text[at] == '\\' || text[at] == '%' || (at && strchr("\r\n", text[at])) ||

@@ -19,8 +19,8 @@ static uint32_t ror(uint32_t x, int n)
 	return x >> n | x << (32 - n);
 }
 
-/* One round. What the standard calls a..h are eight places that take turns: instead of moving
- * values from each to the next, the next round is called with the places shifted by one. */
+/* One round. The standard's a..h are eight places that change roles: instead of moving values, the
+ * next round is called with the places shifted by one. */
 /* NOLINTBEGIN(bugprone-macro-parentheses): each argument is the name of a place */
 #define ROUND(a, b, c, d, e, f, g, h, n)                                                           \
 	do {                                                                                       \

@@ -22,6 +22,6 @@ void sha256_add(struct sha256 *sha256, const void *bytes, size_t len);
 void sha256_end(struct sha256 *sha256, unsigned char out[SHA256_BYTES]);
 /* Ends `sha256` and writes 64 lower-case hex digits and a NUL. */
 void sha256_end_hex(struct sha256 *sha256, char out[SHA256_HEX + 1]);
-/* The digits of `len` bytes. */
+/* Writes the hex digest of `len` bytes. */
 void sha256_hex(const void *bytes, size_t len, char out[SHA256_HEX + 1]);
 #endif

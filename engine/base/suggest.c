@@ -14,7 +14,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* Optimal string alignment over three rows. */
+/* Computes the optimal string alignment distance with three rows. */
 static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {
 	size_t rows[3][NEAR_BYTES_MAX + 1];
@@ -35,7 +35,7 @@ static size_t distance(const char *a, size_t a_len, const char *b, size_t b_len)
 	return rows[a_len % 3][b_len];
 }
 
-/* What other tools call it; a word may stand for several, of which a list holds one. */
+/* Words of other tools. A word may have several meanings, of which a list has one. */
 static const struct {
 	const char *foreign, *ours;
 } habits[] = {{"string", "str"}, {"text", "str"}, {"date", "str"}, {"integer", "int"},

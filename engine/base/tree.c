@@ -18,7 +18,7 @@ static void own_closedir(DIR **dir)
 }
 #define AUTO_DIR __attribute__((cleanup(own_closedir))) DIR
 
-/* A stream of its own over the directory `fd`, which stays open. */
+/* Opens a directory stream of its own; `fd` stays open. */
 static DIR *list(int fd, struct err *e)
 {
 	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -30,7 +30,7 @@ static DIR *list(int fd, struct err *e)
 	return dir;
 }
 
-/* The next name that is neither "." nor "..". */
+/* Returns the next name that is neither "." nor "..". */
 static const char *next_name(DIR *dir)
 {
 	const struct dirent *d;
@@ -45,7 +45,7 @@ static int open_directory(int at, const char *name)
 	return openat(at, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Gives the owner `mode` of what is found there, once named, whatever the name leads to by then. */
+/* Gives the owner `mode`, by a descriptor: the name may lead elsewhere by then. */
 static int permit(int at, const char *name, int flags, mode_t mode)
 {
 	char own[32];
@@ -57,7 +57,7 @@ static int permit(int at, const char *name, int flags, mode_t mode)
 	return (st.st_mode & mode) == mode ? 0 : chmod(own, (st.st_mode & 0777) | mode);
 }
 
-/* The same of a directory that its owner may not read. */
+/* Does the same for a directory that its owner may not read. */
 static int open_up(int at, const char *name)
 {
 	int fd = open_directory(at, name);
@@ -67,11 +67,11 @@ static int open_up(int at, const char *name)
 }
 
 struct removal {
-	int top_fd;     /* -1: not yet opened; never owned */
-	unsigned moved; /* names given there */
+	int top_fd;     /* -1: not opened yet; never owned */
+	unsigned moved; /* number of names given there */
 };
 
-/* No depth that somebody could build matters: what lies deeper is moved to the top first. */
+/* Moves a deep directory up to the top first, so that no depth can prevent its removal. */
 static int move_up(struct removal *removal, int at, const char *name, struct err *e)
 {
 	char up[32];
@@ -90,7 +90,7 @@ static int move_up(struct removal *removal, int at, const char *name, struct err
 static int remove_directory(
 	struct removal *removal, int at, const char *name, int depth, struct err *e);
 
-/* 0: it is gone; 1: it is a directory. */
+/* Removes a file. 0: it is gone; 1: it is a directory. */
 static int remove_plain(int at, const char *name, struct err *e)
 {
 	if (!unlinkat(at, name, 0) || errno == ENOENT)
@@ -119,9 +119,10 @@ static int empty(struct removal *removal, int fd, int depth, struct err *e)
 
 enum { PATIENCE = 2000 /* ms */ };
 
-/* Until it stays empty: what was moved up comes there behind the list, and so does what somebody
- * writes who was killed and has not yet noticed. Not for ever: some file systems (FUSE) give what
- * is removed while it is open another name, each time anew. */
+/* Removes a directory, again and again until it stays empty: names that were moved up may appear
+ * after the listing, and so may files of a killed process that is still writing. Gives up after
+ * PATIENCE, since some file systems (FUSE) rename a file that is removed while it is open, each
+ * time anew. */
 static int remove_directory(
 	struct removal *removal, int at, const char *name, int depth, struct err *e)
 {
@@ -180,12 +181,12 @@ int tree_open_up(int dir_fd, struct err *e)
 
 /* --- copy ------------------------------------------------------------------------------------- */
 
-/* What a copy carries along. */
+/* The limits of a copy. */
 struct copying {
-	struct tree_cap *left; /* how much it may still take */
-	struct tree_cap most;  /* and might at first */
-	int depth;             /* how deep it may still go */
-	bool crossed;          /* a limit */
+	struct tree_cap *left; /* what it may still take */
+	struct tree_cap most;  /* what it could take at first */
+	int depth;             /* the depth that is left */
+	bool crossed;          /* a limit was crossed */
 };
 
 static int cross(struct copying *copying, struct err *e)
@@ -278,7 +279,7 @@ static int copy_level(int from, int to, struct copying *copying, struct err *e)
 	return failed;
 }
 
-/* Counted first: what is too much is refused before any of it is written. */
+/* Counts first: too large a tree is refused before any of it is written. */
 int tree_copy(int from, int to, struct tree_cap *cap, struct err *e)
 {
 	struct tree_cap counted = *cap;
@@ -310,7 +311,7 @@ static int copy_any(int from, const char *name, mode_t mode, int to, struct err 
 							 : copy_directory(from, to, name, &copy, e);
 }
 
-/* A directory that moves has to be writable itself, and so has the one that it leaves. */
+/* Renames. A directory that moves has to be writable itself, and so has the one that it leaves. */
 static int rename_up(int from, const char *name, int to)
 {
 	struct stat above;

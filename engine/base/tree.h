@@ -8,12 +8,12 @@
 
 enum { TREE_DEPTH_MAX = 128 };
 
-/* Removes `name` in `dir_fd` and all below it, directories of any mode and depth included. What is
- * not there, or is removed by somebody else meanwhile, is no error. */
+/* Removes `name` in `dir_fd` and everything below it, with directories of any mode and depth. A
+ * missing entry, or one that another process removes meanwhile, is no error. */
 int tree_remove(int dir_fd, const char *name, struct err *e);
 
-/* Lets the owner read all below `dir_fd`, and list and change its directories; `.git` at the top is
- * left as it is. */
+/* Lets the owner read everything below `dir_fd`, and list and change its directories, except `.git`
+ * at the top. */
 int tree_open_up(int dir_fd, struct err *e);
 
 struct tree_cap {
@@ -24,9 +24,9 @@ struct tree_cap {
  * error that names it, and then nothing is written unless the files grow meanwhile. */
 int tree_copy(int from, int to, struct tree_cap *cap, struct err *e);
 
-/* Moves `name` from one directory to another, where nothing has that name: a file, a link or a
- * directory with all below it, whatever permissions their owner has left himself. To another file
- * system that is a copy, of at most TREE_MOVE_BYTES, without sockets, FIFOs and devices. */
+/* Moves `name` from one directory to another that does not have it: a file, a link or a directory
+ * with everything below it, whatever its permissions. To another file system it is copied, at most
+ * TREE_MOVE_BYTES, without sockets, FIFOs and devices. */
 enum { TREE_MOVE_FILES = 200000 };
 #define TREE_MOVE_BYTES (UINT64_C(4) << 30)
 int tree_move(int from, const char *name, int to, struct err *e);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* How many bytes a character has that begins with this one; 0: none does. */
+/* Returns how many bytes a character has that begins with this one; 0: none does. */
 static size_t bytes_of(unsigned char lead)
 {
 	if (lead > 0xf4)
@@ -93,8 +93,8 @@ bool utf8_add(struct buf *out, const char *bytes, size_t len)
 	return clean;
 }
 
-/* Sources: docs.github.com, "Workflow commands"; learn.microsoft.com, "Logging commands"; the
- * runners read them behind blanks, and "##" anywhere in a line. */
+/* Sources: docs.github.com, "Workflow commands"; learn.microsoft.com, "Logging commands". The
+ * runners accept them after blanks, and "##" anywhere in a line. */
 bool utf8_is_order(const char *text, size_t len, size_t at)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-";

@@ -12,7 +12,7 @@ static const struct {
 
 enum { LONGEST = sizeof("commondir") };
 
-/* Compares the first `len` bytes of `name` to what is all of `known`. */
+/* Reports whether the first `len` bytes of `name` spell all of `known`. */
 static bool is_alike(const char *name, size_t len, const char *known)
 {
 	char plain[LONGEST];
@@ -33,7 +33,7 @@ static unsigned part_of(const char *name, size_t len)
 
 unsigned vcs_part(const char *name)
 {
-	/* Most names are decided by their first letter. */
+	/* The first letter decides about most names. */
 	return (unsigned char)*name >= 0x80 || strchr(".hHoOrRcC", *name)
 		       ? part_of(name, strlen(name))
 		       : 0;

@@ -1,10 +1,10 @@
 /*
- * What a directory on disk holds of a repository (base/vcs.h).
+ * Looks for the parts of a repository in a directory on disk (base/vcs.h).
  */
 #ifndef BASE_VCS_DIR_H
 #define BASE_VCS_DIR_H
 
-/* The parts that the entries of `dir_fd` are, which may be O_PATH. Of one that cannot be listed:
- * all of a git directory's, since nothing is known of it. */
+/* Returns the roles of the entries of `dir_fd`, which may be O_PATH. For a directory that cannot be
+ * listed: all those of a git directory, since nothing is known of it. */
 unsigned vcs_dir_parts(int dir_fd);
 #endif

@@ -38,7 +38,7 @@ const char *bundle_loose_name(const struct intake *in)
 	return found;
 }
 
-/* What a path that is no bundle most likely was meant to be. */
+/* Refuses a path that is no bundle, with advice about its most likely meaning. */
 static int not_a_bundle(const char *path, struct err *e)
 {
 	const char *base = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
@@ -51,7 +51,7 @@ static int not_a_bundle(const char *path, struct err *e)
 		path);
 }
 
-/* Opens the directory that the members lie in and remembers its absolute path. */
+/* Opens the directory of the members and remembers its absolute path. */
 static int open_root(struct bundle *bundle, const char *dir, struct err *e)
 {
 	char real[PATH_MAX];
@@ -114,7 +114,7 @@ static void label_machine(struct bundle *bundle)
 	bundle->machine_label = arena_copy(&bundle->arena, label, strlen(label));
 }
 
-/* Jails and journals name paths in JSON. */
+/* Checks that the path can be written in JSON, as jails and journals do. */
 static int check_root(const struct bundle *bundle, struct err *e)
 {
 	size_t len = strlen(bundle->root);
@@ -215,7 +215,7 @@ int bundle_read(
 int bundle_take_machine(struct bundle *bundle, char **text, size_t *len, struct err *e)
 {
 	struct member *m = &bundle->members[bundle->machine - bundle->members];
-	/* A packed bundle's bytes are nowhere else. */
+	/* Only the archive has the members of a packed bundle. */
 	if (bundle->form == BUNDLE_PACKED || !m->bytes)
 		return bundle_read(bundle, m->path, text, len, e);
 	*text = TAKE_PTR(m->bytes);

@@ -7,8 +7,8 @@
 
 enum { PATHS_MAX = 64, LISTED_MAX = 5, STATUS_BYTES_MAX = 16 * 1024 * 1024 };
 
-/* What git is asked about, relative to a work tree: the member folders whole, so that deleted files
- * count too, and the files beside them. */
+/* The paths to ask git about, relative to a work tree: the member folders as a whole, so that
+ * deleted files count too, and the files beside them. */
 struct asked {
 	struct arena arena;
 	const char *paths[PATHS_MAX];
@@ -23,7 +23,7 @@ static void ask(struct asked *asked, const char *prefix, const char *name)
 		asked->paths[asked->count++] = arena_copy(&asked->arena, path, (size_t)len);
 }
 
-/* Where the bundle lies in a work tree. */
+/* Returns the bundle's path in a work tree. */
 static const char *prefix_in(const struct bundle *bundle, const char *work_tree)
 {
 	const char *prefix = bundle->root + strlen(work_tree);
@@ -41,7 +41,7 @@ static void ask_bundle(struct asked *asked, const struct bundle *bundle, const c
 			ask(asked, prefix, bundle->members[i].source);
 }
 
-/* The member at `path`, as git names it; NULL: it is none. */
+/* Returns the member at `path`, as git names it; NULL: it is none. */
 static const struct member *member_at(
 	const struct bundle *bundle, const char *prefix, const char *path)
 {
@@ -53,7 +53,7 @@ static const struct member *member_at(
 	return NULL;
 }
 
-/* Whether a changed file has the line ends that git makes by core.autocrlf. */
+/* Reports whether a changed file has line ends that git's core.autocrlf makes. */
 static bool has_crlf(const struct bundle *bundle, const char *prefix, const struct buf *status)
 {
 	bool found = false;
@@ -69,7 +69,7 @@ static bool has_crlf(const struct bundle *bundle, const char *prefix, const stru
 	return found;
 }
 
-/* Entries of `status -z` are "XY PATH"; "hh" are our own. */
+/* Refuses changes. Entries of `status -z` are "XY PATH"; we add "hh". */
 static int refuse_changes(const struct buf *status, bool crlf, struct err *e)
 {
 	char listed[700] = "";
@@ -94,7 +94,7 @@ static int refuse_changes(const struct buf *status, bool crlf, struct err *e)
 		     : "");
 }
 
-/* Adds to `status` what the index is told not to look at, where the bundle holds it. */
+/* Adds to `status` the files of the bundle that the index tells git not to look at. */
 static int add_hidden(const struct bundle *bundle, const char *prefix, const struct buf *tracked,
 	struct buf *status)
 {
@@ -132,8 +132,8 @@ static int check_repo(
 	return failed;
 }
 
-/* An enclosing repository that tracks the bundle has a say too: otherwise a command that may write
- * the workspace could put a repository of its own around what it changed. */
+/* Checks also an enclosing repository that tracks the bundle: otherwise a command that may write
+ * the workspace could put a repository of its own around its changes. */
 int bundle_check_committed(const struct bundle *bundle, const char *profile, struct err *e)
 {
 	char at[PATH_MAX];

@@ -7,10 +7,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Up to here each file is synced for itself: then nothing of what others write is waited for. */
+/* Up to this number each file is synced by itself, which does not wait for other processes'
+ * writes. */
 enum { SYNCED_ALONE_MAX = 64 };
 
-/* The directory that holds `path`, made where it is missing; `*base` is the last component. */
+/* Opens the directory of `path`, and makes missing ones; `*base` is the last component. */
 static int open_parent(int root, const char *path, const char **base, struct err *e)
 {
 	AUTO_FD int at = fcntl(root, F_DUPFD_CLOEXEC, 0);
@@ -51,8 +52,8 @@ static int install_member(const struct bundle *bundle, const struct member *memb
 	return 0;
 }
 
-/* Gives the directory and all below it their mode, and with `alone` syncs them, deepest first. They
- * stay their owner's to remove: the files are what is read-only. */
+/* Gives the directory and everything below it their mode, and with `alone` syncs them, deepest
+ * first. Their owner can still remove them: only files are read-only. */
 static int seal(int dir, bool alone, struct err *e)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -102,8 +103,8 @@ int bundle_install(const struct bundle *bundle, int dir_fd, const char *name, st
 	if (root < 0)
 		return err_errno(e, "cannot open %s", temp);
 	int failed = fill(bundle, root, e);
-	/* A directory takes the place of no file, and of no directory that holds something;
-	 * RENAME_NOREPLACE is not to be had on NFS and most of FUSE. */
+	/* Renaming a directory replaces no file and no directory that holds something; NFS and most
+	 * of FUSE do not have RENAME_NOREPLACE. */
 	if (!failed && renameat(dir_fd, temp, dir_fd, name))
 		failed = err_errno(e, "cannot put the bundle's copy at %s", name);
 	if (!failed && fsync(dir_fd))

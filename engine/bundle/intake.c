@@ -68,7 +68,7 @@ bool member_path_allowed(const char *path)
 	       member_path_is_machine(path);
 }
 
-/* NULL, or what is wrong with one name. */
+/* Returns what is wrong with one name; NULL: nothing. */
 static const char *name_problem(const char *name, size_t len)
 {
 	if (!len || (len == 1 && name[0] == '.') || (len == 2 && !strncmp(name, "..", 2)))
@@ -147,17 +147,17 @@ void intake_add(struct intake *in, const struct member *member)
 	b->bytes += member->size;
 }
 
-/* --- the end: what can only be seen when all members are there -------------------------------- */
+/* --- the end: checks that need all members --------------------------------------------------- */
 
-/* A path or one of its leading directories, beside the same with case folded away. */
+/* A path or one of its leading directories, with and without its case folded. */
 struct prefix {
 	const char *folded, *path;
 	size_t len;
 	bool whole; /* the member itself, not a directory above it */
 };
 
-/* Simple folding of the alphabets that have case in a few rows: Latin, Greek, Cyrillic, Armenian.
- */
+/* Folds the case of the alphabets whose letters lie in a few rows: Latin, Greek, Cyrillic,
+ * Armenian. */
 static uint32_t fold(uint32_t c)
 {
 	if ((c >= 'A' && c <= 'Z') || (c >= 0xc0 && c <= 0xde && c != 0xd7) ||
@@ -173,7 +173,7 @@ static uint32_t fold(uint32_t c)
 	return c >= 0x531 && c <= 0x556 ? c + 48 : c;
 }
 
-/* Folding keeps every length within the UTF-8 of these ranges. */
+/* Folds a text. Folding never changes the length in UTF-8 in these ranges. */
 static const char *fold_text(struct arena *arena, const char *text)
 {
 	size_t len = strlen(text);
@@ -260,11 +260,11 @@ static void find_machine(struct intake *in)
 			intake_refuse(in, RULE_BUNDLE_MACHINE, b->members[i].path,
 				"there is a machine file already: %s; a bundle holds exactly one",
 				b->machine->path);
-		} else /* the same one twice has been reported as that */
+		} else /* two equal members have been reported */
 			b->machine = &b->members[i];
 	}
 	if (several) {
-		b->machine = NULL; /* whichever is not meant need not be right */
+		b->machine = NULL; /* the one that is not meant may have errors */
 		return;
 	}
 	if (b->machine || in->full || in->machine_refused)

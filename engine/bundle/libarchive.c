@@ -4,7 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#define LIBARCHIVE_FILE "libarchive.so.13" /* the name of every version 3 */
+#define LIBARCHIVE_FILE "libarchive.so.13" /* the file of every version 3 */
 _Static_assert(ARCHIVE_VERSION_NUMBER / 1000000 == 3, "another file holds what archive.h declares");
 
 struct libarchive libarchive;

@@ -1,7 +1,7 @@
 /*
- * libarchive, loaded with the first packed bundle: it brings fifteen libraries along, which every
- * command would otherwise load and hardly one use. Its functions are called through `libarchive`,
- * without their prefix: `libarchive.read_new()` is archive_read_new().
+ * libarchive, loaded when the first packed bundle is opened: it needs fifteen libraries, which
+ * every command would otherwise load and hardly one use. Its functions are called through
+ * `libarchive`, without their prefix: `libarchive.read_new()` is archive_read_new().
  */
 #ifndef BUNDLE_LIBARCHIVE_H
 #define BUNDLE_LIBARCHIVE_H
@@ -50,6 +50,7 @@ struct libarchive {
 
 extern struct libarchive libarchive;
 
-/* Before any of them is called. -1: the system does not have it, or too old a one. */
+/* Loads it; call this before any of its functions. Returns -1 if the system does not have it, or
+ * has too old a version. */
 int libarchive_load(struct err *e);
 #endif

@@ -6,7 +6,7 @@
 
 enum { PACKED_BYTES_MAX = 2 * BUNDLE_BYTES_MAX };
 
-/* libarchive's writer calls it with each finished block. */
+/* Takes a finished block from libarchive's writer. */
 static la_ssize_t keep(struct archive *archive, void *out, const void *bytes, size_t len)
 {
 	if (!buf_add(out, bytes, len))
@@ -25,7 +25,7 @@ static int put_member(
 	return tar_put(tar, member, text, len) ? err_set(e, "cannot pack %s", member->path) : 0;
 }
 
-/* The machine file comes first, so that a reader knows after a few bytes what it holds. */
+/* Writes the machine file first, so that a reader knows it after a few bytes. */
 static int put_members(struct buf *tar, const struct bundle *bundle, struct err *e)
 {
 	if (put_member(tar, bundle, bundle->machine, e))
@@ -37,8 +37,8 @@ static int put_members(struct buf *tar, const struct bundle *bundle, struct err 
 	return tar_end(tar) ? err_set(e, "cannot pack: the bundle is too large") : 0;
 }
 
-/* zstd is not told how much will come: from level 10 on it takes some 50 MiB for any bundle, and 90
- * at last. */
+/* Compresses. zstd is not told the size: from level 10 on it takes about 50 MiB for any bundle, and
+ * 90 at the highest level. */
 static int compress(const struct buf *tar, struct buf *out, struct err *e)
 {
 	struct archive *a = libarchive.write_new();

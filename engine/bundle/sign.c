@@ -8,7 +8,7 @@
 
 enum { SIGN_BYTES_MAX = 64 * 1024, SIGN_DEADLINE_MS = 120000, SIGN_ENV_MAX = 8 };
 
-/* "NAME.asm.sig" */
+/* Writes "NAME.asm.sig". */
 static void signature_path(const struct bundle *bundle, char out[PATH_MAX])
 {
 	size_t len = strlen(bundle->named);
@@ -17,7 +17,7 @@ static void signature_path(const struct bundle *bundle, char out[PATH_MAX])
 	snprintf(out, PATH_MAX, "%.*s.sig", (int)len, bundle->named);
 }
 
-/* What a passphrase prompt and an agent need, and nothing else. */
+/* Builds the environment: only what a passphrase prompt and an agent need. */
 static void build_env(char *env[SIGN_ENV_MAX + 1], char storage[SIGN_ENV_MAX][PATH_MAX])
 {
 	static const char *const names[] = {
@@ -37,7 +37,7 @@ static void build_env(char *env[SIGN_ENV_MAX + 1], char storage[SIGN_ENV_MAX][PA
 	env[count] = NULL;
 }
 
-/* ssh-keygen with the digest on its standard input. */
+/* Runs ssh-keygen with the digest on its standard input. */
 static int keygen(
 	const struct bundle *bundle, const char *const *args, struct buf *out, struct err *e)
 {
@@ -62,7 +62,8 @@ static int keygen(
 	return status;
 }
 
-/* ssh-keygen waits for whoever writes into a pipe; of what is missing it has its own words. */
+/* Refuses a pipe, for whose writer ssh-keygen would wait. For a missing file it has its own
+ * message. */
 static int check_file(const char *path, struct err *e)
 {
 	struct stat st;
@@ -78,7 +79,7 @@ int sign_write(const struct bundle *bundle, const char *key_file, struct err *e)
 	AUTO_BUF signature = BUF_INIT(SIGN_BYTES_MAX);
 	if (check_file(key_file, e) || keygen(bundle, args, &signature, e))
 		return -1;
-	/* It exits 0 as well where nobody took what it printed. */
+	/* ssh-keygen exits with 0 even if its output was lost. */
 	if (!signature.len || !strstr(signature.data, "\n-----END SSH SIGNATURE-----\n"))
 		return err_set(e, "ssh-keygen did not print a whole signature");
 	signature_path(bundle, path);

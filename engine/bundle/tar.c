@@ -21,7 +21,8 @@ enum {
 	PREFIX_BYTES = 155
 };
 
-/* The number in `width` bytes at `field`: octal digits, then blanks or NULs. -1: there is none. */
+/* Returns the number in `width` bytes at `field`: octal digits, then blanks or NULs. -1: there is
+ * none. */
 static int64_t field_number(const char *field, size_t width)
 {
 	int64_t value = 0;
@@ -38,7 +39,7 @@ static int64_t header_size(const char *h)
 	return field_number(h + SIZE_AT, SIZE_BYTES);
 }
 
-/* Where the header behind the one at `at` begins, whatever lies there. */
+/* Returns where the header after the one at `at` begins. */
 static size_t next_header(const struct tar *tar, size_t at)
 {
 	int64_t size = header_size(tar->bytes + at);
@@ -51,7 +52,8 @@ struct record {
 	size_t key_len, value_len;
 };
 
-/* The record at the start of `text`, which has `len` bytes: how long it is; 0: there is none. */
+/* Reads the record at the start of `text`, which has `len` bytes. Returns its length; 0: there is
+ * none. */
 static size_t read_record(const char *text, size_t len, struct record *out)
 {
 	size_t total = 0, i = 0;
@@ -74,8 +76,8 @@ static bool is_key(const struct record *record, const char *key)
 	return record->key_len == strlen(key) && !memcmp(record->key, key, record->key_len);
 }
 
-/* Names, owners and times. What other records say of a member, as its size, its holes or another
- * name, is understood by some readers only. */
+/* Reports whether a record is about a name, an owner or times. Only some readers understand others,
+ * such as a member's size, its holes or another name. */
 static bool record_allowed(const struct record *record)
 {
 	static const char *const keys[] = {"path", "uid", "gid", "uname", "gname", "atime", "ctime",
@@ -86,7 +88,7 @@ static bool record_allowed(const struct record *record)
 	return false;
 }
 
-/* NULL: the `len` bytes are records that every reader takes alike. */
+/* Returns what is wrong with the `len` bytes of records; NULL: every reader takes them alike. */
 static const char *records_problem(const char *records, size_t len)
 {
 	struct record r;
@@ -100,7 +102,8 @@ static const char *records_problem(const char *records, size_t len)
 	return NULL;
 }
 
-/* NULL: the header at `at` is of records for the entry that begins there. */
+/* Returns what is wrong with a header of records at `at`; NULL: it belongs to the entry that begins
+ * there. */
 static const char *records_header_problem(const struct tar *tar, size_t entry, size_t at)
 {
 	uint64_t size = (uint64_t)header_size(tar->bytes + at), room = tar->len - at - TAR_BLOCK;
@@ -111,8 +114,8 @@ static const char *records_header_problem(const struct tar *tar, size_t entry, s
 	return records_problem(tar->bytes + at + TAR_BLOCK, (size_t)size);
 }
 
-/* NULL: the header at `at`, one of the entry that begins at `entry`, is of a plain file, a
- * directory or records. */
+/* Returns what is wrong with the header at `at`, of the entry that begins at `entry`; NULL: it is a
+ * plain file, a directory or records. */
 static const char *header_problem(
 	struct arena *arena, const struct tar *tar, size_t entry, size_t at)
 {
@@ -120,7 +123,7 @@ static const char *header_problem(
 	switch (h[TYPE_AT]) {
 	case '\0':
 	case '0':
-	case '5': /* old tars mark a directory by its name alone */
+	case '5': /* old tars mark a directory only by its name */
 		name = tar_name(arena, tar, entry);
 		return header_size(
 			       h) && (h[TYPE_AT] == '5' || (*name && name[strlen(name) - 1] == '/'))
@@ -148,7 +151,7 @@ bool tar_is_zeros(const struct tar *tar, size_t from, size_t to)
 bool tar_check(struct intake *in, const struct tar *tar)
 {
 	struct arena *a = &in->bundle->arena;
-	size_t entry = 0, at = 0; /* where its headers begin, and the one that is looked at */
+	size_t entry = 0, at = 0; /* the beginning of its headers, and the current one */
 	bool plain = true, damaged = false;
 	while (at + TAR_BLOCK <= tar->len && !tar_is_zeros(tar, at, at + TAR_BLOCK)) {
 		const char *h = tar->bytes + at, *problem;
@@ -161,7 +164,7 @@ bool tar_check(struct intake *in, const struct tar *tar)
 				in, RULE_BUNDLE_ARCHIVE, tar_name(a, tar, entry), "%s", problem);
 		plain = plain && !problem;
 		if (problem && at != entry)
-			break; /* a row of them is as long to name each time as all before it */
+			break; /* naming each of many headers would take quadratic time */
 		at = next_header(tar, at);
 		entry = h[TYPE_AT] == 'x' ? entry : at;
 	}
@@ -172,7 +175,7 @@ bool tar_check(struct intake *in, const struct tar *tar)
 	return plain;
 }
 
-/* The value of the last `path` among the records; NULL: none. */
+/* Returns the value of the last `path` among the records; NULL: there is none. */
 static const char *pax_path(const char *records, size_t len, size_t *path_len)
 {
 	const char *found = NULL;
@@ -248,7 +251,7 @@ static int put_header(struct buf *out, const char *name, unsigned mode, size_t s
 	return buf_add(out, h, TAR_BLOCK);
 }
 
-/* A name that is long or not ASCII is carried by a record: that one is UTF-8 to every reader. */
+/* Writes a long or non-ASCII name in a record, which every reader takes for UTF-8. */
 static int put_name(struct buf *out, const char *path)
 {
 	char record[PATH_MAX + 32];

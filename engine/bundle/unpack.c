@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 
 /*
- * Two stages. The first decompresses into memory and stops at a hard limit, so that a bomb costs no
- * more than the largest honest bundle. The second reads the tar from that memory, which lets us see
- * that nothing lies behind its end: an archive that two readers could read differently is refused.
+ * Unpacks in two stages. The first decompresses into memory up to a hard limit, so that a bomb
+ * costs no more than the largest honest bundle. The second reads the tar from that memory and
+ * checks that nothing follows its end: an archive that two readers could read differently is
+ * refused.
  */
 enum {
 	/* The members, three header blocks and a padding block for each, and the end. */
@@ -22,7 +23,7 @@ static void reader_free(struct archive **archive)
 }
 #define AUTO_READER __attribute__((cleanup(reader_free))) struct archive
 
-/* libarchive converts member names through the locale; UTF-8 must come out as it went in. */
+/* libarchive converts member names through the locale; UTF-8 must stay as it is. */
 struct charset {
 	locale_t utf8, before;
 };
@@ -51,7 +52,7 @@ static void refuse_archive(struct intake *in, struct archive *archive, const cha
 	in->full = true;
 }
 
-/* Reads the raw stream to its end. False: refused, a finding says why. */
+/* Reads the raw stream to its end. Returns false if it was refused, with a finding. */
 static bool inflate(struct intake *in, struct archive *archive, struct tar *out)
 {
 	for (size_t room = 0;;) {
@@ -86,13 +87,13 @@ static bool decompress(struct intake *in, int fd, struct tar *out)
 	libarchive.read_support_format_raw(a);
 	if (libarchive.read_open_fd(a, fd, PACKED_CHUNK) || libarchive.read_next_header(a, &entry))
 		return refuse_archive(in, a, "this is not a packed bundle"), false;
-	if (libarchive.filter_count(a) != 2) /* libarchive's own, and the one that it was given */
+	if (libarchive.filter_count(a) != 2) /* libarchive's own, and the given one */
 		return refuse_archive(in, a, "a packed bundle is compressed once, with zstd"),
 		       false;
 	return inflate(in, a, out);
 }
 
-/* NULL: a plain member. */
+/* Returns what is wrong with an entry; NULL: it is a plain member. */
 static const char *entry_problem(struct archive_entry *entry)
 {
 	if (libarchive.entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX))
@@ -122,7 +123,8 @@ static bool take_bytes(struct intake *in, struct archive *archive, struct member
 	return true;
 }
 
-/* "scripts" and "scripts/x/" are what other tools write for directories: harmless, not members. */
+/* Reports whether this is "scripts" or "scripts/x/", which other tools write for directories:
+ * harmless, no members. */
 static bool is_member_directory(struct archive_entry *entry, const char *path)
 {
 	char below[32];
@@ -131,8 +133,8 @@ static bool is_member_directory(struct archive_entry *entry, const char *path)
 	       !(libarchive.entry_mode(entry) & (S_ISUID | S_ISGID | S_ISVTX));
 }
 
-/* As it is written: libarchive composes what is decomposed, which would be another member. A
- * directory's trailing slash is not part of its name. */
+/* Returns the path byte for byte: libarchive composes decomposed names, which would be another
+ * member. A directory's trailing slash is not part of its name. */
 static char *entry_path(
 	struct intake *in, const struct tar *tar, struct archive *archive, bool directory)
 {
@@ -167,7 +169,8 @@ static void take_entry(
 		intake_add(in, &m);
 }
 
-/* Behind the last member there is the end mark, two blocks of zeros, and padding of zeros only. */
+/* Checks that after the last member come the end mark, two blocks of zeros, and padding of
+ * zeros. */
 static void check_end(struct intake *in, const struct tar *tar, int64_t at)
 {
 	size_t from = at < 0 ? tar->len : (size_t)at;

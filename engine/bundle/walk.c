@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A directory on the way down, so that a link back up is seen as the loop it is. */
+/* A directory on the way down, so that a link back up is recognised as a loop. */
 struct level {
 	const struct level *above;
 	const struct stat *at;
@@ -41,7 +41,7 @@ static bool hash_file(int fd, struct member *member)
 		if (!n)
 			break;
 		sha256_add(&s, chunk, (size_t)n);
-		/* A machine file is read next in any case: what was hashed is what is read. */
+		/* A machine file is read next in any case, so keep the bytes that are hashed. */
 		if (member->bytes && total + (size_t)n <= member->size)
 			memcpy(member->bytes + total, chunk, (size_t)n);
 		total += (size_t)n;
@@ -50,7 +50,8 @@ static bool hash_file(int fd, struct member *member)
 	return total == member->size;
 }
 
-/* `member`: its path in the bundle, which for a loose machine file is not where it lies. */
+/* Takes a file. `member`: its path in the bundle, which for a loose machine file is not its
+ * place. */
 static void take_file(
 	struct intake *in, int fd, const struct stat *st, const char *member, const char *path)
 {
@@ -89,14 +90,14 @@ static bool is_folder(const char *name)
 	return false;
 }
 
-/* What a bundle can hold at its top; anything else there is the repository's. */
+/* Reports whether a bundle can have this at its top; other names belong to the repository. */
 static bool is_top_name(const char *name)
 {
 	return is_folder(name) || member_path_allowed(name);
 }
 
-/* The names in a directory, sorted, so that findings and limits do not depend on the file system.
- */
+/* Lists the names in a directory, sorted, so that findings and limits do not depend on the file
+ * system. */
 static int list_names(
 	struct intake *in, int dir_fd, const char *path, struct arena *arena, char ***out)
 {
@@ -152,7 +153,8 @@ static void walk_directory(struct intake *in, int fd, const char *path, const st
 	arena_done(&scratch);
 }
 
-/* A link may stay inside the member folders; what it leads to is then a member like any other. */
+/* Reports whether a link stays inside the member folders; its target is then a member like
+ * others. */
 static bool link_stays(struct intake *in, const char *path)
 {
 	char real[PATH_MAX];
@@ -191,7 +193,7 @@ static void walk_opened(struct intake *in, int fd, const char *path, const struc
 			special_kind(st.st_mode));
 }
 
-/* The kind is asked with O_PATH first: opening a FIFO or a device to look at it has effects. */
+/* Visits an entry. Opens it with O_PATH first: opening a FIFO or a device has effects. */
 static void walk_entry(struct intake *in, const char *path, const struct level *above)
 {
 	int root = in->bundle->root_fd;
@@ -222,7 +224,8 @@ static void walk_entry(struct intake *in, const char *path, const struct level *
 		walk_opened(in, fd, path, above);
 }
 
-/* A folder, or README and LICENSE files; of the other kind, such a name is the repository's own. */
+/* Reports whether a name is a folder, or a README or LICENSE file; beside a loose machine file such
+ * a file is the repository's own. */
 static bool is_ours(const struct bundle *bundle, const char *name)
 {
 	struct stat st;

@@ -1,4 +1,4 @@
-/* What a configuration must hold to besides its shape. */
+/* Checks the rules of a configuration that go beyond its shape. */
 #include "base/etc_table.h"
 #include "base/num.h"
 #include "base/path.h"
@@ -22,7 +22,7 @@ static const struct doc *doc_of(const struct check *check, enum config_layer lay
 	return check->c->store->layers[layer].doc;
 }
 
-/* Absolute, and spelled the one way that comparing paths can rely on. */
+/* Reports whether a path is absolute, in the one spelling that comparisons rely on. */
 static bool is_clean(const char *path)
 {
 	return path_is_normal(path) || !strcmp(path, "/");
@@ -50,7 +50,7 @@ static void check_path_key(const struct check *check, const char *key)
 		check_path(check, &node->items[i], layer);
 }
 
-/* What an entry must have in some layer: each may set single keys of it. */
+/* Checks that an entry has a key in some layer: each layer may set single keys of it. */
 static void check_has(
 	const struct check *check, const char *const *path, size_t depth, const char *key)
 {
@@ -62,7 +62,8 @@ static void check_has(
 			"`%.64s` needs the key `%s`", path[depth - 1], key);
 }
 
-/* Whoever is on the way reads the key. */
+/* Reports whether the key would be sent without TLS to another host, so that anybody on the way
+ * could read it. */
 static bool shows_key(const struct config_provider *provider, const struct url *url)
 {
 	bool sends = provider->auth != AUTH_NONE;
@@ -73,7 +74,7 @@ static bool shows_key(const struct config_provider *provider, const struct url *
 	return sends && !url->tls && !url->loopback && !url->private && !provider->private_network;
 }
 
-/* What base_url ends in that is the address of one call; NULL: it is none. */
+/* Returns the end of base_url that is the address of one call; NULL: it has none. */
 static const char *call_path(const char *url)
 {
 	static const char *const paths[] = {"/chat/completions", "/messages", "/responses"};
@@ -103,7 +104,7 @@ static void check_call_path(
 		"write `%.*s`", (int)(path - url->text), url->text);
 }
 
-/* The setting that sends this header; NULL: none of ours. */
+/* Returns the setting that sends this header; NULL: none of ours. */
 static const char *sent_by_us(const struct config_provider *provider, const char *name)
 {
 	static const char *const always[] = {"accept", "accept-encoding", "anthropic-version",
@@ -267,7 +268,7 @@ static void check_hosts(const struct check *check)
 			ALLOW_URLS_MAX);
 }
 
-/* Names as the broker takes them. */
+/* Checks that the broker would accept the names. */
 static void check_private_hosts(const struct check *check)
 {
 	enum config_layer layer;
@@ -284,7 +285,8 @@ static void check_private_hosts(const struct check *check)
 	}
 }
 
-/* What the broker takes: a TLS session with the proxy could not leave libcurl with the socket. */
+/* Reports whether the broker accepts the proxy. A TLS session with the proxy would stay in libcurl
+ * when it hands the socket out. */
 static bool is_proxy(const char *text)
 {
 	static const char *const schemes[] = {"http://", "socks5://", "socks5h://"};
@@ -313,7 +315,7 @@ static void check_network(const struct check *check)
 	const struct config_sandbox *s = &check->c->sandbox;
 	enum config_layer layer;
 	const struct doc_node *tool = config_find_key(check->c, "sandbox.tool_network", &layer);
-	/* What no profile and no state can make good is refused here. */
+	/* Refuse what is wrong on every profile and for every state. */
 	const struct network_refusal *refusal = network_refusal(
 		network_find(&(struct network_case){NETWORK_ON_STRICT, (int)s->agent_network,
 				     (int)s->tool_network, NETWORK_AUTO})
@@ -358,7 +360,8 @@ static void check_state_dir(const struct check *check, const struct config_paths
 		finding_add(check->f, RULE_CONFIG_PATH, d, at, "%s", e.text);
 }
 
-/* The first of `list` that is there and lies below `path`; *within: one of them holds it. */
+/* Returns the first of `list` that exists and lies below `path`; *within: one of them contains
+ * it. */
 static const char *shown_below(
 	const char *const *list, size_t count, const char *path, bool *within)
 {
@@ -371,7 +374,8 @@ static const char *shown_below(
 	return below;
 }
 
-/* A jail's root is its own: it takes from the host what is listed, and no directory above that. */
+/* Checks hidden paths. A jail has a root of its own: it shows the listed paths of the host, and no
+ * directory above them. */
 static void check_hide(const struct check *check, const char *workspace)
 {
 	static const char *const system[] = {PATH_SYSTEM_DIRS, ETC_SHOWN(ETC_PATHS)};

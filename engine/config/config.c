@@ -48,7 +48,7 @@ const struct doc_node *config_find(const struct config *config, const char *cons
 			continue;
 		if (layer)
 			*layer = (enum config_layer)i;
-		/* Only what has no default can be null: nothing is set. */
+		/* Only a key without a default can be null: nothing is set. */
 		return node->kind == DOC_NULL ? NULL : node;
 	}
 	return NULL;
@@ -78,7 +78,7 @@ size_t config_names(
 	const struct config *config, const char *const *path, size_t depth, const char *const **out)
 {
 	size_t room = 0, count = 0;
-	int lowest = LAYER_GLOBAL; /* a map that is null takes away what lies below it */
+	int lowest = LAYER_GLOBAL; /* a null map removes all lower layers */
 	const struct doc_node *maps[LAYER_COUNT];
 	for (int i = LAYER_GLOBAL; i < LAYER_COUNT; i++) {
 		maps[i] = find_in(config, (enum config_layer)i, path, depth);
@@ -203,7 +203,7 @@ static void report_file(struct findings *findings, const char *path, const char 
 	finding_add(findings, RULE_CONFIG_FILE, &named, NULL, "%s", why);
 }
 
-/* Only comments: a file that sets nothing yet. */
+/* Reports whether a text has only comments: the file sets nothing yet. */
 static bool is_blank(const char *text)
 {
 	for (text += strspn(text, " \t\r\n"); *text == '#'; text += strspn(text, " \t\r\n"))
@@ -211,8 +211,8 @@ static bool is_blank(const char *text)
 	return !*text;
 }
 
-/* The owner's first group, called as the owner is and with nobody else in it: where every user has
- * one, files are often made group-writable, and nobody gains by it. */
+/* Reports whether a group is the owner's first, has the owner's name and no other member. Where
+ * every user has such a group, files are often group-writable, and nobody else gains by it. */
 static bool is_private_group(uid_t uid, gid_t gid)
 {
 	const struct passwd *owner = getpwuid(uid);
@@ -233,7 +233,8 @@ bool config_others_may_write(const struct stat *st)
 	       (st->st_mode & S_IWGRP && !is_private_group(st->st_uid, st->st_gid));
 }
 
-/* As good as writing the grants themselves. Of secrets.yaml it is an error. */
+/* Warns of a file that others can change: they could write the grants themselves. For secrets.yaml
+ * it is an error. */
 static void check_mode(const char *path, struct findings *findings)
 {
 	struct doc named = {.file = path};
@@ -264,8 +265,7 @@ static void take_layer(struct config *config, enum config_layer layer, const cha
 		s->own.file = keep(config, path);
 		return;
 	}
-	/* A value that the reader refused has no shape, and none of the kinds that decoding
-	 * expects. */
+	/* A value that the reader refused has no shape, and no kind that decoding expects. */
 	if (!doc_read(&s->own, path, text->data, text->len, findings) &&
 		!shape_check(shape_config, &s->own, s->own.root, findings) &&
 		findings->errors == before)
@@ -287,7 +287,7 @@ void config_read_layer(
 	take_layer(config, layer, path, &view, findings);
 }
 
-/* The one config.* file in `dir`; two of them would hide one another. */
+/* Reads the one config.* file in `dir`; two of them would hide one another. */
 static void read_directory(
 	struct config *config, enum config_layer layer, const char *dir, struct findings *findings)
 {
@@ -295,7 +295,7 @@ static void read_directory(
 	for (size_t i = 0; i < CONFIG_SUFFIXES; i++) {
 		char path[4200];
 		snprintf(path, sizeof(path), "%s/config.%s", dir, config_suffixes[i]);
-		struct stat st; /* a link to nowhere is no missing file: somebody put it there */
+		struct stat st; /* a link to a missing file counts: somebody put it there */
 		bool there = !lstat(path, &st);
 		if (!there && (found || errno == ENOENT))
 			continue;

@@ -14,7 +14,7 @@ static void give(const struct each *each, const char *key, json_t *value, enum c
 	json_decref(value);
 }
 
-/* One field below free names: "providers.NAME.FIELD". */
+/* Gives one field below free names: "providers.NAME.FIELD". */
 static void give_at(const struct each *each, const char *const *path, size_t depth, json_t *value)
 {
 	char key[512];
@@ -39,7 +39,7 @@ static void give_prices(const struct each *each, const struct config_provider *p
 	}
 }
 
-/* A text is not shown: it may be what keeps others out. */
+/* Gives headers or query parameters without their texts, which may be credentials. */
 static void give_sent(const struct each *each, const struct config_provider *provider,
 	const char *key, const struct config_sent *sent, size_t count)
 {
@@ -79,7 +79,7 @@ static void section_SECRETS(const struct each *each)
 	}
 }
 
-/* An address with its user and password blanked: SCHEME://USER:PASSWORD@HOST. */
+/* Returns an address without its user and password: SCHEME://USER:PASSWORD@HOST. */
 static json_t *without_user(const char *url)
 {
 	const char *host = strstr(url, "://");

@@ -32,7 +32,7 @@ const struct key config_provider_keys[] = {
 /* clang-format on */
 const size_t config_provider_key_count = ARRAY_LEN(config_provider_keys);
 
-/* The words of a CHOICE key by the number of its enum, NULL behind the last. */
+/* The words of a CHOICE key, indexed by its enum, NULL after the last. */
 /* clang-format off */
 static const struct {
 	const char *name;
@@ -156,7 +156,7 @@ json_t *key_json(const struct key *key, const void *base)
 	return NULL;
 }
 
-/* Another of the settings that may be meant, below `section` if that is no part of its name. */
+/* Adds another setting that may be meant, below `section` if that is not part of its name. */
 static void add_ending(struct buf *out, const char *section, const char *name)
 {
 	buf_addf(out, "%s'%s%s'", out->len ? " or " : "", section, name);

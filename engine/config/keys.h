@@ -1,5 +1,5 @@
 /*
- * Keys: one table that says, for every fixed configuration key, what it holds and where.
+ * Keys: one table with the kind and the place of every fixed configuration key.
  */
 #ifndef CONFIG_KEYS_H
 #define CONFIG_KEYS_H
@@ -9,11 +9,11 @@ enum key_kind {
 	KEY_TEXT,
 	KEY_INT,
 	KEY_LIMIT, /* an INT that a machine's overlay may lower, never raise */
-	KEY_USD,   /* USD in the file, micro-USD in the field; a limit too */
+	KEY_USD,   /* USD in the file, micro-USD in the field; also a limit */
 	KEY_FLAG,
 	KEY_CHOICE, /* an enum; keys.c has its words */
 	KEY_LIST,
-	KEY_NEVER /* accepted, never honoured: false, whatever a file says */
+	KEY_NEVER /* accepted but ignored: always false */
 };
 
 struct key {
@@ -27,9 +27,9 @@ extern const size_t config_key_count;
 extern const struct key config_provider_keys[]; /* offsets into struct config_provider */
 extern const size_t config_provider_key_count;
 
-/* Stores what `node` says (NULL: no value) in the field of `base`. */
+/* Stores the value of `node` (NULL: none) in the field of `base`. */
 void key_store(const struct config *config, const struct key *key, const struct doc_node *node,
 	void *base);
-/* The field's value as JSON; new reference, null when there is none. */
+/* Returns the field's value as JSON; new reference, null if there is none. */
 json_t *key_json(const struct key *key, const void *base);
 #endif

@@ -1,7 +1,7 @@
 /*
- * The network matrix: what the agent, the commands it runs and a tool state may
- * reach under every combination of the four settings that decide it. One table, network.def; the
- * check of a configuration, the start of a machine, its report and docs/network.md come from it.
+ * The network matrix: what the agent, its commands and a tool state may reach under every
+ * combination of the four settings that decide it. The one table, network.def, is used by the check
+ * of a configuration, the start of a machine, its report and docs/network.md.
  */
 #ifndef CONFIG_NETWORK_H
 #define CONFIG_NETWORK_H
@@ -10,7 +10,7 @@
 
 enum network_profile { NETWORK_ON_STRICT, NETWORK_ON_HARDENED };
 
-/* One combination. In a fix, NETWORK_KEEP leaves a setting as it is. */
+/* A combination of settings. In a fix, NETWORK_KEEP leaves a setting as it is. */
 enum { NETWORK_KEEP = -1 };
 struct network_case {
 	int profile; /* enum network_profile */
@@ -36,12 +36,12 @@ extern const size_t network_row_count;
 
 const struct network_row *network_find(const struct network_case *on);
 
-/* Why nothing starts, what to do, and the same as one of two changes of settings. */
+/* Why nothing starts, the advice, and the same as one of two changes of settings. */
 struct network_refusal {
 	const char *reason, *fix;
 	struct network_case changes[2];
 };
 
-/* NULL: this way is open (or closed without a complaint). */
+/* Returns the refusal; NULL: this way is open (or closed without a complaint). */
 const struct network_refusal *network_refusal(enum network_way way);
 #endif

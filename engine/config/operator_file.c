@@ -37,7 +37,7 @@ int operator_file_open(struct operator_file *file, const char *dir, const char *
 	return read_in(file, dir, name, e);
 }
 
-/* Beside a file of another syntax a config.yaml would make both unreadable. */
+/* Refuses to make a config.yaml beside a file of another syntax: then neither could be read. */
 static int check_alone(const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
@@ -68,9 +68,10 @@ int operator_file_dir(const char *dir, struct err *e)
 int operator_file_config(struct operator_file *file, const char *dir, struct err *e)
 {
 	char path[PATH_MAX];
-	operator_file_dir(dir, NULL); /* of two that write it first, one would not see the other */
+	/* Make the directory first, so that two first writers lock the same one. */
+	operator_file_dir(dir, NULL);
 	*file = (struct operator_file){.lock_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-	/* Where locks are not to be had it is as before: the last one wins. */
+	/* Without locks, on some file systems, the last writer wins. */
 	while (file->lock_fd >= 0 && flock(file->lock_fd, LOCK_EX) && errno == EINTR)
 		continue;
 	if (check_alone(dir, e))
@@ -91,7 +92,7 @@ void operator_file_done(struct operator_file *file)
 
 /* --- one edit --------------------------------------------------------------------------------- */
 
-/* What is set where, in the document that the file was. */
+/* A setting to change, in the document of the file before. */
 struct change {
 	const struct doc *doc;
 	const char *value;
@@ -114,7 +115,7 @@ static int split_key(const char *key, struct change *out, struct err *e)
 	return out->depth ? 0 : err_set(e, "'%s' is not a key", key);
 }
 
-/* Byte offset in the file, of which a byte order mark is no part of the document. */
+/* Returns the byte offset in the file, where a byte order mark is not part of the document. */
 static size_t offset_of(
 	const struct operator_file *file, const struct doc *doc, uint32_t line, uint32_t column)
 {
@@ -124,7 +125,7 @@ static size_t offset_of(
 	       doc_bytes(text, len, column - 1);
 }
 
-/* "a:\n  b:\n    c: value\n" below `indent` blanks. */
+/* Adds "a:\n b:\n c: value\n" below `indent` blanks. */
 static void add_block(struct buf *out, const struct change *change, size_t from, size_t indent)
 {
 	for (size_t i = from; i < change->depth; i++, indent += 2) {
@@ -134,7 +135,7 @@ static void add_block(struct buf *out, const struct change *change, size_t from,
 	}
 }
 
-/* "a: {b: {c: value}}" */
+/* Adds "a: {b: {c: value}}". */
 static void add_flow(struct buf *out, const struct change *change, size_t from)
 {
 	for (size_t i = from; i < change->depth; i++)
@@ -144,7 +145,7 @@ static void add_flow(struct buf *out, const struct change *change, size_t from)
 		buf_addc(out, '}');
 }
 
-/* The text with [from, to) replaced by `middle`. */
+/* Replaces [from, to) of the text by `middle`. */
 static int replace_range(
 	struct operator_file *file, size_t from, size_t to, const struct buf *middle, struct err *e)
 {
@@ -158,7 +159,7 @@ static int replace_range(
 	return buf_add(&file->text, out.data, out.len);
 }
 
-/* A key that is missing from the map `node`. */
+/* Inserts a key that is missing from the map `node`. */
 static int insert(struct operator_file *file, const struct doc_node *node,
 	const struct change *change, size_t from, struct err *e)
 {
@@ -169,7 +170,7 @@ static int insert(struct operator_file *file, const struct doc_node *node,
 		buf_adds(&middle, node->count ? ", " : "");
 		return replace_range(file, at + 1, at + 1, &middle, e);
 	}
-	/* Not behind "? " or ": " of a key above, and no key that was refused. */
+	/* Insert neither after "? " or ": " of a key above, nor after a refused key. */
 	const struct doc_pos *first = node->count ? &node->pairs[0].key.pos : &node->pos;
 	at = offset_of(file, change->doc, first->line, 1);
 	if (!node->count || first->line != node->pos.line || first->column != node->pos.column ||
@@ -196,7 +197,7 @@ static int replace(struct operator_file *file, const struct doc_node *node,
 	return replace_range(file, from, to, &middle, e);
 }
 
-/* A map where nothing stands yet, as behind a key whose own keys are all comments. */
+/* Fills a map that has no text yet, as after a key all of whose own keys are comments. */
 static int fill(struct operator_file *file, const struct doc_node *node,
 	const struct change *change, size_t from, struct err *e)
 {
@@ -226,7 +227,7 @@ static int set_in(struct operator_file *file, const struct change *change, struc
 	return replace(file, node, change, e);
 }
 
-/* Nothing is there, or comments are. */
+/* Reports whether the file is empty or has only comments. */
 static bool is_blank(const struct doc *doc, const struct findings *findings)
 {
 	return doc->root ? doc->root->kind == DOC_NULL && !doc->root->boolean

@@ -1,5 +1,5 @@
-/* A machine's `config`: the highest layer, for this machine only. What may be in it at all is in
- * machine.schema.json; here limits are held below the operator's. */
+/* A machine's `config`: the highest layer, for this machine only. machine.schema.json lists the
+ * allowed keys; here limits are kept below the operator's. */
 #include "config/keys.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@ static double number_of(const struct doc_node *node)
 	return node->kind == DOC_INT ? (double)node->integer : node->number;
 }
 
-/* A double tells no two large integers apart. */
+/* Compares by integers where possible: a double cannot tell two large ones apart. */
 static bool is_above(const struct doc_node *wanted, const struct doc_node *limit)
 {
 	return wanted->kind == DOC_INT && limit->kind == DOC_INT
@@ -48,8 +48,8 @@ static void check_limits(const struct config *before, const struct config *after
 	}
 }
 
-/* A machine picks among the operator's providers; a role that names none keeps the operator's.
- * Where there are none, nothing could run anyway, and a check on such a host has no opinion. */
+/* Checks the roles. A machine chooses among the operator's providers; a role that names none keeps
+ * the operator's. On a host without providers nothing is checked, since nothing could run there. */
 static void check_roles(const struct config *config, const struct doc *doc,
 	const struct doc_node *overlay, struct findings *findings)
 {

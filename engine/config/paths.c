@@ -1,12 +1,13 @@
-/* Where configuration and state live: the XDG Base Directory Specification, and sudo. */
+/* The places of configuration and state, by the XDG Base Directory Specification, and under
+ * sudo. */
 #include "config/config.h"
 #include <pwd.h>
 #include <string.h>
 
 const char *const config_suffixes[CONFIG_SUFFIXES] = {"yaml", "yml", "toml", "json"};
 
-/* `a` and what lies below it, in the one spelling that comparing paths can rely on: variables are
- * often set with a slash at their end. What goes up stays, and is refused where it matters. */
+/* Joins `a` and a path below it, in the one spelling that comparisons rely on: variables often have
+ * a trailing slash. A ".." stays, and is refused where it matters. */
 static const char *join(struct arena *arena, const char *a, const char *b)
 {
 	char *out = arena_alloc(arena, strlen(a) + strlen(b) + 1);
@@ -24,14 +25,16 @@ static const char *join(struct arena *arena, const char *a, const char *b)
 	return n || *b ? out : "/";
 }
 
-/* Relative values are to be ignored (XDG Base Directory Specification, section 2). */
+/* Returns a variable's value unless it is relative, which is to be ignored (XDG Base Directory
+ * Specification, section 2). */
 static const char *absolute_variable(const char *name)
 {
 	const char *value = getenv(name);
 	return value && value[0] == '/' ? value : NULL;
 }
 
-/* sudo leaves HOME at root's or the user's depending on its policy; the user's is wanted. */
+/* Returns the user's home directory: depending on its policy, sudo leaves HOME at root's or the
+ * user's. */
 static const char *home_directory(void)
 {
 	const char *sudo = getenv("SUDO_UID");

@@ -5,13 +5,13 @@
 #include <ctype.h>
 #include <string.h>
 
-/* USD per million tokens (input, output, cache read, cache write of five minutes) at the vendors'
- * own endpoints, as of November 2026:
+/* Prices in USD per million tokens (input, output, cache read, cache write of five minutes) at the
+ * vendors' own endpoints, as of November 2026:
  *   https://platform.claude.com/docs/en/about-claude/pricing
  *   https://developers.openai.com/api/docs/pricing
- * A model that costs more for long prompts stands here with its higher price, or not at all: a
- * hard limit must never be too generous. A model that is not here, or is served by someone else,
- * has no price until the operator gives one. */
+ * A model that costs more for long prompts has its higher price here, or is left out: a hard limit
+ * must never be too generous. A model that is not here, or is served by someone else, has no price
+ * until the operator gives one. */
 static const struct builtin {
 	const char *host;
 	struct config_price price;
@@ -45,7 +45,8 @@ static const struct builtin {
 	{"api.openai.com", {"gpt-4o-mini", 0.15, 0.6, 0.075, 0.15}},
 };
 
-/* What a vendor puts behind a model's name: -20250514 or -2025-05-14. */
+/* Reports whether this is the date that a vendor appends to a model's name: -20250514 or
+ * -2025-05-14. */
 static bool is_date(const char *text)
 {
 	size_t digits = 0;
@@ -117,8 +118,8 @@ static double number_at(
 	return node->kind == DOC_INT ? (double)node->integer : node->number;
 }
 
-/* Without a price of its own a cached token costs what an uncached one does, a written one a
- * quarter more: a hard limit must never be too generous. */
+/* Decodes prices. Without a price of its own, a cached token costs as much as an uncached one, and
+ * a written one a quarter more: a hard limit must never be too generous. */
 static void decode_prices(struct config *config, struct config_provider *provider)
 {
 	const char *path[] = {"providers", provider->name, "prices", NULL}, *const * models;
@@ -154,7 +155,7 @@ static const struct config_sent *decode_sent(struct config *config,
 	return all;
 }
 
-/* A bad address has no host here; config_check reports it. */
+/* Decodes the address. A bad one leaves the host empty; config_check reports it. */
 static void decode_address(struct config *config, struct config_provider *provider)
 {
 	struct url u;

@@ -3,9 +3,9 @@
 #include "config/store.h"
 #include <string.h>
 
-/* Prices that make budgets bind and totals visible without being anyone's. What a file of settings
- * says of a provider's key, headers or query is left out: the cassette asks for none, and whoever
- * rehearses may not have them. */
+/* Returns a provider with prices that make budgets bind and totals visible. The key, headers and
+ * query of a settings file are left out: the cassette asks for none, and the user may not have
+ * them. */
 static json_t *provider_json(enum api_format format, const char *base_url)
 {
 	return json_pack("{ss ss ss s[] sn sn s{s{si si}}}", "api_format",
@@ -18,8 +18,8 @@ static json_t *role_json(const char *provider)
 	return json_pack("{ss ss}", "provider", provider, "model", "rehearsal");
 }
 
-/* Whatever a file of settings says, no program of the host is started and the operator's audit
- * trail stays as it is. */
+/* Returns the settings. Whatever a settings file says, no program of the host is started and the
+ * operator's audit trail does not change. */
 static char *rehearsal_text(const char *const *providers, size_t count, enum api_format format,
 	const char *base_url, const char *state_dir)
 {
@@ -53,7 +53,7 @@ void config_rehearsal_settings(
 	struct config_paths paths = {.state_dir = config->state_dir, .workspace = workspace};
 	size_t before = findings->errors;
 	const char *provider = config->models.worker.provider;
-	/* Its other roles are no real models either. */
+	/* The other roles are no real models either. */
 	json_auto_t *roles = json_pack("{s{so so}}", "models", "reviewer", role_json(provider),
 		"planner", role_json(provider));
 	AUTO_FREE char *text = roles ? json_dumps(roles, 0) : NULL;

@@ -13,7 +13,7 @@ bool config_is_owner(uid_t uid)
 	return uid == geteuid() || (!geteuid() && sudo && (uid_t)strtoul(sudo, NULL, 10) == uid);
 }
 
-/* 1: there is no such file. */
+/* Opens the file. Returns 1 if it does not exist. */
 static int open_secrets(const char *path, int *out, struct err *e)
 {
 	AUTO_FD int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
@@ -36,7 +36,7 @@ static int open_secrets(const char *path, int *out, struct err *e)
 	return 0;
 }
 
-/* The document's copies of the keys; it is about to be released. */
+/* Wipes the document's copies of the keys; it is about to be released. */
 static void wipe(const struct doc *doc)
 {
 	explicit_bzero((char *)(uintptr_t)doc->text, doc->len);
@@ -54,7 +54,7 @@ static int key_in(const struct doc *doc, const char *provider, char **out)
 	return 0;
 }
 
-/* Findings may quote the file's text, so their messages stay here: the place is enough. */
+/* Finds a key. Messages name only the place, since findings may quote the file's text. */
 static int key_from_text(const char *path, const char *text, size_t len, const char *provider,
 	char **out, struct err *e)
 {
@@ -110,7 +110,8 @@ static int key_from_directory(
 	return 0;
 }
 
-/* It travels in a header: a line break, as a file's end leaves it, would only fail there. */
+/* Refuses a line break, as at a file's end: the key is sent in a header, where it would fail
+ * later. */
 int config_check_key(const char *provider, const char *key, struct err *e)
 {
 	for (const char *at = key; *at; at++)

@@ -1,4 +1,4 @@
-/* The state directory's real place, which nothing that a jail lets a command write may hold. */
+/* The state directory's real path. No place that a jailed command may write may contain it. */
 #include "base/path.h"
 #include "config/store.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cuts `head` back to what exists, and follows that. -1 with errno. */
+/* Cuts `head` back to its existing part, and resolves that. Returns -1 with errno. */
 static int follow_existing(char head[PATH_MAX], char real[PATH_MAX])
 {
 	while (!realpath(head, real)) {
@@ -27,7 +27,7 @@ static char *real_or_future(const char *path, struct err *e)
 		err_errno(e, "cannot follow the state directory %s", path);
 		return NULL;
 	}
-	/* Of "/" nothing but the slash is there. */
+	/* For "/" only the slash exists. */
 	const char *rest = path + (head[1] ? strlen(head) : 0);
 	if (asprintf(&out, "%s%s", strcmp(real, "/") ? real : "", rest) < 0)
 		return err_set(e, "out of memory"), NULL;
@@ -43,7 +43,7 @@ char *config_state_dir(const char *state_dir, const char *workspace, struct err 
 	AUTO_FREE char *real = workspace ? real_or_future(state_dir, e) : strdup(state_dir);
 	if (!real || !workspace)
 		return TAKE_PTR(real);
-	/* As it is spelled, too: a link there could be led elsewhere. */
+	/* Check the spelling, too: a link there could be redirected. */
 	if (path_is_within(state_dir, workspace) || path_is_within(real, workspace)) {
 		err_set(e,
 			"the state directory %s lies in the workspace %s, where a jailed command "
@@ -52,7 +52,8 @@ char *config_state_dir(const char *state_dir, const char *workspace, struct err 
 			state_dir, workspace);
 		return NULL;
 	}
-	/* It would hold other instances, and the configuration of some repository. */
+	/* A state directory around the workspace would hold other instances, and some repository's
+	 * configuration. */
 	if (path_is_within(workspace, real)) {
 		err_set(e,
 			"the workspace %s lies in the state directory %s, which a jailed command "
@@ -63,8 +64,8 @@ char *config_state_dir(const char *state_dir, const char *workspace, struct err 
 	return TAKE_PTR(real);
 }
 
-/* The path behind `state_dir` in a text that no reader takes. NULL: none on a line of its own, or
- * behind other keys, that is no comment. */
+/* Returns the path after `state_dir` in a text that no reader accepts. NULL: there is none on a
+ * line of its own, or after other keys, outside of comments. */
 static const char *find_in_text(struct arena *arena, const char *text)
 {
 	static const char key[] = "state_dir";

@@ -1,5 +1,5 @@
 /*
- * Inside the configuration: its layers, the look-up through them, the steps of loading.
+ * The inside of the configuration: its layers, the look-up through them, the steps of loading.
  */
 #ifndef CONFIG_STORE_H
 #define CONFIG_STORE_H
@@ -8,7 +8,7 @@
 struct config_source {
 	struct doc own;              /* a file read for this configuration */
 	const struct doc *doc;       /* `own`, or the machine's document */
-	const struct doc_node *root; /* NULL: the layer is not there */
+	const struct doc_node *root; /* NULL: the layer is missing */
 };
 
 struct config_store {
@@ -20,27 +20,28 @@ struct config_store {
 };
 
 struct config *config_new(void);
-/* A layer of our own making, which findings call `name`; NULL: it stays as it is. */
+/* Sets a built-in layer, which findings call `name`; NULL: it stays as it is. */
 void config_set_layer(
 	struct config *config, enum config_layer layer, const char *name, const char *json);
-/* Reads a layer's file; decoding comes after. */
+/* Reads a layer's file. Decode later. */
 void config_read_layer(struct config *config, enum config_layer layer, const char *path,
 	struct findings *findings);
-/* The value at a path of keys in the highest layer that has one; NULL: none. In the defaults, "*"
- * stands for any name. `layer` may be NULL. */
+/* Returns the value at a path of keys in the highest layer that has one; NULL: none. In the
+ * defaults, "*" stands for any name. `layer` may be NULL. */
 const struct doc_node *config_find(const struct config *config, const char *const *path,
 	size_t depth, enum config_layer *layer);
-/* The same by a dotted name, for names without free parts. */
+/* Does the same for a dotted name without free parts. */
 const struct doc_node *config_find_key(
 	const struct config *config, const char *key, enum config_layer *layer);
 
-/* Reads the typed values out of the layers (again). */
+/* Read the typed values from the layers (again). */
 void config_decode(struct config *config);
 void config_decode_providers(struct config *config);
-/* What no shape can say: addresses, paths, roles, contradictions. */
+/* Checks what the shape cannot: addresses, paths, roles, contradictions. */
 void config_check(
 	const struct config *config, const struct config_paths *paths, struct findings *findings);
-/* The names of the entries of the map at `section`, over all layers. In the store's memory. */
+/* Returns the names of the entries of the map at `section`, over all layers, in the store's
+ * memory. */
 size_t config_names(const struct config *config, const char *const *path, size_t depth,
 	const char *const **out);
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* An IPv4 address in the clothes of IPv6 leads where the former does. */
+/* Returns the reach of an address. An IPv4 address mapped into IPv6 counts as IPv4. */
 static enum reach reach_of(const union address *a)
 {
 	union address inner = *a;
@@ -19,7 +19,7 @@ static bool is_localhost(const char *name)
 	return !strcmp(name, "localhost") || (len > 10 && !strcmp(name + len - 10, ".localhost"));
 }
 
-/* HOST[:PORT], `len` bytes; without a port the one of http or https. */
+/* Sets HOST[:PORT], `len` bytes; the default port is that of http or https. */
 static int set_authority(struct url *url, const char *text, size_t len, struct err *e)
 {
 	char whole[HOST_PORT_BYTES];

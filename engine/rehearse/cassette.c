@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* The place of a step's attempt in its state's queue. */
+/* The part of its state's queue that an attempt of a step has played. */
 struct played {
 	uint64_t seq, attempt;
 	char *state;
@@ -109,7 +109,7 @@ static int check_reply(const json_t *reply, struct err *e)
 	return check_usage(json_object_get(reply, "usage"), e);
 }
 
-/* A line for a wait: whoever runs the rehearsal pokes; nothing of it is played here. */
+/* Checks a line for a wait: the rehearsal's runner pokes, so it is not played here. */
 static int check_poke(const json_t *value, struct err *e)
 {
 	static const struct field line[] = {TEXT("state"), OBJECT("poke")};
@@ -165,7 +165,7 @@ int cassette_read(struct cassette *cassette, const char *name, struct err *e)
 	size_t len, number = 1;
 	if (io_read_file(AT_FDCWD, name, CASSETTE_BYTES_MAX, &text, &len, e))
 		return -1;
-	/* What is played is a copy: only its name means anything. */
+	/* The file is a copy, so messages use only its name. */
 	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
 	for (size_t at = 0; at < len; number++) {
 		const char *newline = memchr(text + at, '\n', len - at);
@@ -204,7 +204,7 @@ static struct played *find_step(const struct cassette *cassette, const struct as
 	return NULL;
 }
 
-/* Without a state: the first line nobody used. */
+/* Returns the first unused line, for requests that name no state. */
 static struct exchange *next_unused(struct cassette *cassette)
 {
 	for (size_t i = 0; i < cassette->count; i++)
@@ -221,7 +221,7 @@ static struct exchange *from(struct cassette *cassette, size_t at, const char *s
 	return NULL;
 }
 
-/* The exchange behind the newest one that any step of this state was served. */
+/* Returns the place after the newest exchange that any step of this state was served. */
 static size_t queue_position(const struct cassette *cassette, const char *state)
 {
 	size_t position = 0;
@@ -243,7 +243,8 @@ struct exchange *cassette_next(struct cassette *cassette, const struct asker *wh
 	return from(cassette, again ? step->first : step->last + 1, who->state);
 }
 
-/* An error, and a reply that ran into its token limit, is asked for again by a client. */
+/* Reports whether the turn is done. After an error, and after a reply cut by its token limit, a
+ * client asks again. */
 static bool settles(const struct exchange *exchange)
 {
 	const char *stop = json_string_value(json_object_get(exchange->reply, "stop"));
@@ -327,7 +328,7 @@ static bool matches(const json_t *match, const json_t *got)
 	return !json_array_size(none);
 }
 
-/* Each wanted item in turn takes the first item behind the last one taken that matches it. */
+/* Compares a list: each wanted item takes the first match after the item taken before. */
 static void compare_array(const json_t *match, const json_t *got, const char *path, json_t *out)
 {
 	size_t at = 0, count = json_array_size(got);

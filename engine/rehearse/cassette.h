@@ -30,11 +30,11 @@ struct exchange {
 struct cassette {
 	struct exchange *items;
 	size_t count, room;
-	struct played *steps; /* what each step has been served */
+	struct played *steps; /* the progress of each step */
 	size_t step_count, step_room;
 };
 
-/* Which step asks. state NULL: nobody said; the lines are then served in order of the file. */
+/* The step that asks. state NULL: unknown; the lines are then served in the order of the file. */
 struct asker {
 	uint64_t seq, attempt;
 	const char *state;
@@ -46,19 +46,20 @@ struct asker {
 int cassette_read(struct cassette *cassette, const char *name, struct err *e);
 void cassette_done(struct cassette *cassette);
 
-/* The next exchange for `who`, whether or not the request matches it; NULL: none is left. Nothing
- * changes before cassette_served. */
+/* Returns the next exchange for `who`, whether or not the request matches it; NULL: none is left.
+ * cassette_served then moves on. */
 struct exchange *cassette_next(struct cassette *cassette, const struct asker *who);
 void cassette_served(struct cassette *cassette, const struct asker *who, struct exchange *exchange);
-/* What `who` was served last, where a client asks the same again: an error, or a reply that was
- * cut. NULL: it was neither. */
+/* Returns the last exchange served to `who`, if a client asks the same again after it: an error, or
+ * a cut reply. NULL: it was neither. */
 const struct exchange *cassette_unsettled(const struct cassette *cassette, const struct asker *who);
-/* Whoever was served so far has gone: attempts start over, whatever they were told last. */
+/* Forgets the clients so far: attempts start over, whatever they were served. */
 void cassette_restart(struct cassette *cassette);
-/* Exchanges that nothing asked for. */
+/* Returns the number of exchanges that nothing has asked for. */
 size_t cassette_unused(const struct cassette *cassette);
 
-/* Where `request` does not hold what `match` asks for: objects by key, lists as a subsequence in
- * order, strings as substrings, all else equal. An array of readable lines, empty: it matches. */
+/* Compares `request` with `match`: objects by key, lists as a subsequence in order, strings as
+ * substrings, all else for equality. Returns an array of readable lines about the differences;
+ * empty: it matches. */
 json_t *cassette_differences(const json_t *match, const json_t *request);
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The value of the header line at `line` when its name is `name`; it ends where the line does. */
+/* Returns the value of the header line at `line` if its name is `name`; it ends with the line. */
 static const char *header(const char *line, const char *name)
 {
 	size_t len = strlen(name);
@@ -42,7 +42,7 @@ static void read_header(struct head *head, const char *line, size_t len)
 	head->bad |= !memchr(line, ':', len) || memchr(line, '\r', len);
 }
 
-/* "METHOD TARGET HTTP/1.1" */
+/* Reads "METHOD TARGET HTTP/1.1". */
 static bool read_request_line(const char *line, struct http_request *out)
 {
 	const char *target = line + strcspn(line, " \r") + 1;
@@ -52,8 +52,8 @@ static bool read_request_line(const char *line, struct http_request *out)
 	return target[-1] == ' ' && version[-1] == ' ' && !strncmp(version, "HTTP/1.1\r", 9);
 }
 
-/* The lines up to `end`, the last one's. They are not cut up yet: the head is read again with every
- * piece of a body that arrives. */
+/* Reads the lines up to `end`, without changing them: the head is read again with every piece of a
+ * body that arrives. */
 static bool read_head(const char *bytes, const char *end, struct head *head)
 {
 	if (!read_request_line(bytes, &head->request))
@@ -112,7 +112,7 @@ long http_parse(char *bytes, size_t len, struct http_request *out, int *status, 
 
 static void write_chunks(struct buf *out, const struct buf *body)
 {
-	/* Small and of an odd size, so that a client sees events cut anywhere. */
+	/* Small and odd, so that events are cut in any place. */
 	enum { CHUNK_BYTES = 509 };
 	for (size_t at = 0; at < body->len; at += CHUNK_BYTES) {
 		size_t n = body->len - at < CHUNK_BYTES ? body->len - at : CHUNK_BYTES;

@@ -9,7 +9,7 @@
 
 enum { HTTP_HEAD_MAX = 64 * 1024, HTTP_BODY_MAX = 32 * 1024 * 1024 };
 
-/* Points into the bytes it was parsed from, which are NUL-separated in place. */
+/* A request. It points into the bytes it was parsed from, which are NUL-separated in place. */
 struct http_request {
 	const char *method, *target;
 	const char *content_type, *anthropic_version; /* NULL: absent */
@@ -18,9 +18,9 @@ struct http_request {
 	bool close;
 };
 
-/* Parses one request at the start of `bytes`. Returns how many bytes it took, 0: more are needed,
- * -1: not HTTP as understood here; *status is then the answer (400, 411, 413, 431). `*expects`: the
- * client waits for "100 Continue" before it sends the body. */
+/* Parses one request at the start of `bytes`. Returns how many bytes it took; 0: more are needed;
+ * -1: it is not understood, and *status is the answer (400, 411, 413, 431). `*expects`: the client
+ * waits for "100 Continue" before it sends the body. */
 long http_parse(char *bytes, size_t len, struct http_request *out, int *status, bool *expects);
 
 struct http_reply {

@@ -73,7 +73,7 @@ static void reply_to(struct listening *listening, struct connection *connection,
 	buf_done(&r.body);
 }
 
-/* One request at a time: the next is looked at when the reply to the last has been sent. */
+/* Parses one request; the next is read after the reply to this one has been sent. */
 static void parse(struct listening *listening, struct connection *connection)
 {
 	struct http_request q;
@@ -123,7 +123,7 @@ static void send_some(struct listening *listening, struct connection *connection
 		parse(listening, connection);
 }
 
-/* What to watch a connection for; a delayed reply shortens the time-out instead. */
+/* Returns the events to watch a connection for. A delayed reply shortens the time-out instead. */
 static short wanted(const struct connection *connection, int64_t now, int *timeout_ms)
 {
 	if (!connection->out.len)
@@ -150,7 +150,7 @@ static void serve_ready(struct listening *listening, const struct pollfd *watche
 	}
 }
 
-/* Whether standard input ended, which is how our parent says that it is done, or gone. */
+/* Reports whether standard input has ended: the parent is done, or has gone. */
 static bool ended(int fd)
 {
 	char ignored[64];
@@ -163,7 +163,7 @@ static int turn(struct listening *listening, int listener, int end_fd, struct er
 	struct pollfd watched[2 + CONNECTIONS_MAX] = {{listener, POLLIN, 0}, {end_fd, POLLIN, 0}};
 	int64_t now = clock_monotonic_ms();
 	int timeout_ms = -1;
-	nfds_t count = 2; /* more than RLIMIT_NOFILE are refused, unused ones too */
+	nfds_t count = 2; /* poll counts unused entries against RLIMIT_NOFILE, too */
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
 		short events =
 			listening->all[i].fd < 0 ? 0 : wanted(&listening->all[i], now, &timeout_ms);

@@ -5,7 +5,7 @@
 #define REHEARSE_LISTEN_H
 #include "rehearse/serve.h"
 
-/* A listening socket on 127.0.0.1, any port. -1 on error. */
+/* Opens a listening socket on 127.0.0.1, on any port. Returns -1 on error. */
 int listen_loopback(int *port, struct err *e);
 /* Serves until `end_fd` reaches its end. */
 int listen_run(int listener, int end_fd, struct player *player, struct err *e);

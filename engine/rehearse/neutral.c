@@ -67,7 +67,7 @@ void neutral_system(struct neutral *neutral, const char *text)
 	add_line(neutral->object, "system", text);
 }
 
-/* What the newest message brought: tool results, then text. */
+/* Returns the contents of the newest message: tool results, then text. */
 static json_t *last_text(const json_t *message)
 {
 	json_t *holder = json_object();

@@ -15,10 +15,10 @@
 
 enum wire { WIRE_ANTHROPIC, WIRE_OPENAI };
 
-/* New reference. NULL: the API would answer 400 with this message. `version` is the request's
- * anthropic-version header, NULL when it has none. */
+/* Return the neutral form, a new reference. NULL: the API would answer 400 with this message.
+ * `version` is the request's anthropic-version header, NULL if it has none. */
 json_t *neutral_anthropic(const json_t *body, const char *version, struct err *e);
 json_t *neutral_openai(const json_t *body, struct err *e);
-/* A string member; NULL when it is absent or something else, which is not the same as empty. */
+/* Returns a string member; NULL if it is missing or no string, which differs from an empty one. */
 const char *neutral_string(const json_t *object, const char *key);
 #endif

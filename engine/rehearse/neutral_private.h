@@ -1,5 +1,5 @@
 /*
- * What the readers of the two wire formats share: a neutral request under construction.
+ * The shared part of the readers of the two wire formats: a neutral request under construction.
  */
 #ifndef REHEARSE_NEUTRAL_PRIVATE_H
 #define REHEARSE_NEUTRAL_PRIVATE_H

@@ -11,7 +11,7 @@ struct usage {
 	json_int_t input, output, cached;
 };
 
-/* What the reply says, else a guess from the sizes, so that metering always has numbers. */
+/* Returns the reply's usage, else a guess from the sizes, so that metering always has numbers. */
 static struct usage usage_of(const struct rendering *rendering)
 {
 	const json_t *given = json_object_get(rendering->reply, "usage");
@@ -178,7 +178,7 @@ static void anthropic_stream(const struct rendering *rendering, struct buf *buf)
 
 /* --- OpenAI ----------------------------------------------------------------------------------- */
 
-/* Cassettes use one vocabulary for why a reply stopped: Anthropic's. */
+/* Translates the reason why a reply stopped: cassettes use Anthropic's words. */
 static const char *openai_stop(const json_t *reply)
 {
 	const char *stop = neutral_string(reply, "stop");
@@ -324,7 +324,7 @@ static const char *error_type(int status)
 
 void render_error(enum wire wire, int status, const char *message, struct rendered *out)
 {
-	/* A message that was cut may end inside a character. */
+	/* A cut message may end inside a character. */
 	size_t len = utf8_prefix(message, strlen(message));
 	json_auto_t *error =
 		json_pack("{s:s, s:s%}", "type", error_type(status), "message", message, len);

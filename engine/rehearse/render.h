@@ -23,6 +23,6 @@ struct rendered {
 };
 
 void render_reply(const struct rendering *rendering, struct rendered *out);
-/* An error of the API: 400 invalid_request_error and the like. */
+/* Renders an error of the API: 400 invalid_request_error and the like. */
 void render_error(enum wire wire, int status, const char *message, struct rendered *out);
 #endif

@@ -21,14 +21,14 @@ static void tell(const struct player *player, json_t *line)
 static void tell_failure(
 	const struct player *player, const struct asker *who, const char *kind, const char *text)
 {
-	/* A message that was cut may end inside a character. */
+	/* A cut message may end inside a character. */
 	size_t len = utf8_prefix(text, strlen(text));
 	tell(player,
 		json_pack("{s:s, s:I, s:s?, s:I, s:s%}", "kind", kind, "seq", (json_int_t)who->seq,
 			"state", who->state, "turn", (json_int_t)who->turn, "text", text, len));
 }
 
-/* The number up to the next slash, and what is behind it. */
+/* Reads the number up to the next slash, and moves past that. */
 static bool take_number(const char **at, uint64_t *out)
 {
 	const char *slash = strchr(*at, '/');
@@ -40,7 +40,8 @@ static bool take_number(const char **at, uint64_t *out)
 	return true;
 }
 
-/* "/step/SEQ/ATTEMPT/STATE/v1/messages" and the like; `state` is heap text. False: no such path. */
+/* Parses "/step/SEQ/ATTEMPT/STATE/v1/messages" and the like; `state` is heap text. Returns false
+ * for any other path. */
 static bool route(const char *target, struct asker *who, char **state, enum wire *wire)
 {
 	if (!strncmp(target, "/step/", 6)) {
@@ -80,8 +81,8 @@ static char *describe(const struct exchange *exchange, const json_t *differences
 	return buf_take(&text, NULL);
 }
 
-/* With what the model would have to answer now: that a finish_run is due, why one was refused, or
- * the same as before. */
+/* Describes a request beyond the end of the cassette, with what the model would have to answer: a
+ * finish_run, a correction of a refused one, or the same as before. */
 static char *describe_end(const json_t *request, const struct exchange *before)
 {
 	const char *last = json_get_text(request, "last");
@@ -108,7 +109,7 @@ static void note_position(
 	io_write(player->positions_fd, line, (size_t)len);
 }
 
-/* What answers a well-formed request. */
+/* Answers a well-formed request. */
 static void play(struct player *player, const struct asker *who, const json_t *request,
 	struct rendering *rendering, struct rendered *out)
 {

@@ -1,5 +1,5 @@
 /*
- * One request to one reply: which exchange answers it, and what is told about it.
+ * Serving: finds the exchange that answers a request, and reports on it.
  */
 #ifndef REHEARSE_SERVE_H
 #define REHEARSE_SERVE_H
@@ -16,9 +16,9 @@ struct player {
 
 /* Fills `out`; the caller owns out->body. */
 void player_serve(struct player *player, const struct http_request *request, struct rendered *out);
-/* Takes up where an earlier process stopped: the lines of its positions file, from which one that
- * was cut short is taken. */
+/* Continues where an earlier process stopped, by the lines of its positions file. An unfinished
+ * last line is ignored. */
 int player_resume(struct player *player, const char *text, struct err *e);
-/* {"kind":"end","requests":N,"unused":N} */
+/* Reports {"kind":"end","requests":N,"unused":N}. */
 void player_end(const struct player *player);
 #endif
