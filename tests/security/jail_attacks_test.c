@@ -3,13 +3,18 @@
  * root and as an ordinary user, strict and hardened. After every run the host is looked at: the
  * decoy tree, the canaries, the victim process, set-id files and processes left behind.
  *
- *   jail_attacks_test [ID [PROFILE]]    JAIL=path: another launcher; TEETH=1: print what succeeds,
+ * Those at the workspace and its repository once more for each way in which a workspace belongs to
+ * one: there only the host is judged, and that nothing was let through.
+ *
+ *   jail_attacks_test [ID [PROFILE [LAYOUT]]]
+ *                                       JAIL=path: another launcher; TEETH=1: print what succeeds,
  *                                       TEETH=holes: with the known holes, TEETH=list: the rows
  */
 #include "tests/security/attacks/attack.h"
 
 #include "base/cleanup.h"
 #include "tests/kit/tap.h"
+#include "tests/security/attacks/decoy_layout.h"
 #include "tests/security/attacks/decoy_run.h"
 #include "tests/security/attacks/held_together.h"
 #include <stdio.h>
@@ -54,6 +59,8 @@ static int try_outside(struct decoy *decoy, const struct attack *attack, const c
 	decoy_clear(decoy);
 	if (!got)
 		return 0;
+	if (decoy->layout)
+		return -1; /* it is at what is not there in this layout */
 	if (lacks_kernel(got))
 		diag("%s: this kernel has no such thing (%s)", attack->id, strerror(got));
 	else
@@ -66,12 +73,13 @@ static void try_inside(
 	struct decoy *decoy, const struct attack *attack, const char *who, const char *profile)
 {
 	const int *allowed = strcmp(profile, "strict") ? attack->hardened : attack->strict;
-	bool hole = allowed[0] == 0;
+	bool hole = allowed[0] == 0 && !decoy_layout_hardened_holds(decoy, attack->id);
 	decoy_fill(decoy);
 	int got = decoy_run_inside(decoy, attack->id, profile);
 	AUTO_FREE char *harm = hole ? NULL : decoy_harm(decoy);
 	decoy_clear(decoy);
-	bool held = in_list(got, allowed) && !harm;
+	bool refused = decoy->layout ? (got && got != 125) || *allowed <= 0 : in_list(got, allowed);
+	bool held = refused && !harm;
 	const char *teeth = getenv("TEETH");
 	if (teeth) {
 		bool open = !held || (hole && !strcmp(teeth, "holes"));
@@ -81,8 +89,8 @@ static void try_inside(
 			printf("set-up\n");
 		return;
 	}
-	ok(held, "%s, %s, %s: %s%s", attack->id, who, profile, attack->what,
-		hole ? " (a known hole)" : "");
+	ok(held, "%s, %s, %s, %s: %s%s", attack->id, who, profile, decoy_layout_name(decoy->layout),
+		attack->what, hole ? " (a known hole)" : "");
 	if (!held)
 		diag("got %d (%s)%s%s", got, got < 134 ? strerror(got) : "", harm ? ", " : "",
 			harm ? harm : "");
@@ -101,38 +109,71 @@ static void list_rows(void)
 		puts(held[i]);
 }
 
-static void run_all(const char *who, int by, const char *only, const char *profile)
+/* What a layout could make different. */
+static bool is_about_workspace(const struct attack *attack)
 {
-	struct decoy d;
-	decoy_init(&d, tap_scratch(), by == BY_USER);
+	static const char *const kinds[] = {
+		"git_", "fs_rename_", "fs_symlink", "fs_hardlink", "unix_inside", "unix_renamed"};
+	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+		if (!strncmp(attack->id, kinds[i], strlen(kinds[i])))
+			return true;
+	return false;
+}
+
+/* What is asked for; NULL: all of them. */
+struct choice {
+	const char *id, *profile, *layout;
+};
+
+static void run_layout(struct decoy *decoy, const char *who, int by, const struct choice *choice)
+{
 	for (size_t i = 0; i < ARRAY_LEN(attacks); i++) {
 		const struct attack *a = &attacks[i];
 		/* Root's attempts are the stronger: of an ordinary user's, teeth wants only those
 		 * that root does not make. */
 		bool again = by == BY_USER && geteuid() == 0 && a->by & BY_ROOT && getenv("TEETH");
-		if (!(a->by & by) || again || (only && strcmp(only, a->id) != 0))
+		if (!(a->by & by) || again || (choice->id && strcmp(choice->id, a->id) != 0) ||
+			(decoy->layout && !is_about_workspace(a)))
 			continue;
-		if (!getenv("TEETH") && try_outside(&d, a, who))
+		if (!getenv("TEETH") && try_outside(decoy, a, who))
 			continue;
-		if (!profile || !strcmp(profile, "strict"))
-			try_inside(&d, a, who, "strict");
-		if ((!profile || !strcmp(profile, "hardened")) && tap_can_harden(a->id))
-			try_inside(&d, a, who, "hardened");
+		if (!choice->profile || !strcmp(choice->profile, "strict"))
+			try_inside(decoy, a, who, "strict");
+		if ((!choice->profile || !strcmp(choice->profile, "hardened")) &&
+			tap_can_harden(a->id))
+			try_inside(decoy, a, who, "hardened");
 	}
+}
+
+static void run_all(const char *who, int by, const struct choice *choice)
+{
+	struct decoy d;
+	const char *name;
+	decoy_init(&d, tap_scratch(), by == BY_USER);
+	for (; (name = decoy_layout_name(d.layout)); d.layout++)
+		if (!choice->layout || !strcmp(choice->layout, name))
+			run_layout(&d, who, by, choice);
 	decoy_done(&d);
+}
+
+static const char *word(int argc, char **argv, int at)
+{
+	return argc > at && *argv[at] ? argv[at] : NULL;
 }
 
 int main(int argc, char **argv)
 {
-	const char *only = argc > 1 && *argv[1] ? argv[1] : NULL;
-	const char *profile = argc > 2 ? argv[2] : NULL, *teeth = getenv("TEETH");
+	const char *teeth = getenv("TEETH");
+	struct choice choice = {word(argc, argv, 1), word(argc, argv, 2), word(argc, argv, 3)};
 	if (teeth && !strcmp(teeth, "list")) {
 		list_rows();
 		return 0;
 	}
+	if (teeth && !choice.layout)
+		choice.layout = decoy_layout_name(0);
 	if (geteuid() == 0)
-		run_all("root", BY_ROOT, only, profile);
-	run_all("user", BY_USER, only, profile);
+		run_all("root", BY_ROOT, &choice);
+	run_all("user", BY_USER, &choice);
 	if (teeth)
 		return 0;
 	return tap_done();

@@ -229,3 +229,109 @@ cut_short() {
 	held -- sh -c 'git init -q; git init -q sub'
 	[[ $status -eq 0 && $(planted) == "$WS/.git"$'\n'"$WS/sub/.git" && ! -e $WS/.git && ! -e $WS/sub/.git ]]
 }
+
+# A workspace of each layout, made by git; READ is what the engine would grant of one that lies elsewhere.
+make_layout() { # NAME
+	chmod -R u+rwX "$SCRATCH/lay" 2>/dev/null || true
+	rm -rf "$SCRATCH/lay" "$ASIDE" "$SCRATCH/ran"
+	mkdir -p "$SCRATCH/lay/main/sub"
+	WS=$SCRATCH/lay/main
+	READ=
+	local git=(git -c user.name=a -c user.email=a@b -c protocol.file.allow=always -C "$WS")
+	[[ $1 != none ]] || return 0
+	"${git[@]}" init -q
+	touch "$WS/file" "$WS/sub/file"
+	"${git[@]}" add .
+	"${git[@]}" commit -qm first
+	case $1 in
+	part)
+		WS=$WS/sub
+		;;
+	linked)
+		"${git[@]}" worktree add -q "$SCRATCH/lay/linked"
+		READ=$WS/.git WS=$SCRATCH/lay/linked
+		;;
+	submodule)
+		git clone -q "$WS" "$SCRATCH/lay/super"
+		git -C "$SCRATCH/lay/super" -c protocol.file.allow=always submodule --quiet add "$WS" part
+		READ=$SCRATCH/lay/super/.git/modules/part WS=$SCRATCH/lay/super/part
+		;;
+	bare)
+		git clone -q --bare "$WS" "$SCRATCH/lay/bare"
+		WS=$SCRATCH/lay/bare
+		;;
+	esac
+}
+
+# Every way to have git on the host run what the command wrote, in the workspace and below it.
+write_attack() {
+	cat >"$SCRATCH/attack" <<-'END'
+		exec 2>/dev/null
+		evil() { printf '[core]\n\trepositoryformatversion = 0\n\tbare = %s\n\tfsmonitor = "touch %s; false"\n' "$1" "$RAN"; }
+		mkdir -p new/er
+		for dir in . sub new new/er; do
+			for config in "$REAL/config" "$dir/.git/config" "$dir/config"; do
+				evil false >>"$config"
+			done
+			(cd "$dir" && git config core.fsmonitor "touch $RAN; false")
+			mv "$dir/.git" "$dir/away"
+			rm -rf "$dir/.git"
+			git init -q "$dir"
+			evil false >>"$dir/.git/config"
+			git init -q --separate-git-dir="$dir/hidden" "$dir" || echo "gitdir: hidden" >"$dir/.git"
+			evil false >>"$dir/hidden/config"
+			mkdir -p "$dir/objects" "$dir/refs"
+			echo "ref: refs/heads/evil" >"$dir/HEAD"
+			evil false >"$dir/config"
+			echo hidden >"$dir/commondir"
+		done
+		exit 0
+	END
+	chmod a+r "$SCRATCH/attack"
+}
+
+# Where a prompt or a person would stand, as the owner.
+enter_all() {
+	local as=env
+	[[ $RUNNER == jail ]] || as=as_user
+	$as env GIT_CONFIG_COUNT=1 GIT_CONFIG_KEY_0=safe.directory GIT_CONFIG_VALUE_0='*' sh -c '
+		for dir in "$0" "$0"/sub "$0"/new "$0"/new/er "$0"/away "$0"/hidden "$0"/sub/hidden; do
+			timeout 10 git -C "$dir" status
+		done' "$WS" >/dev/null 2>&1 || true
+}
+
+execute_nothing() { # PROFILE LAYOUT...
+	local layout real profile=$1
+	write_attack
+	for layout in "${@:2}"; do
+		make_layout "$layout"
+		real=${READ:-$WS/.git}
+		if [[ $RUNNER == user_jail ]]; then # outside of a jail it works, or nothing would be shown
+			chown -R "$TEST_USER:" "$SCRATCH/lay"
+			(cd "$WS" && RAN=$SCRATCH/ran REAL=$real as_user sh "$SCRATCH/attack")
+			enter_all
+			[[ -e $SCRATCH/ran ]] || { echo "$layout: the attack does nothing"; return 1; }
+			make_layout "$layout"
+			chown -R "$TEST_USER:" "$SCRATCH/lay"
+		fi
+		HELD=("aside=\"$ASIDE\"" "profile=\"$profile\"" "read=[\"$SCRATCH/attack\"${READ:+,\"$READ\"}]"
+			"env={\"RAN\":\"$SCRATCH/ran\",\"REAL\":\"$real\"}")
+		held -- sh "$SCRATCH/attack"
+		echo "$layout, $profile, $RUNNER: $status $output"
+		[[ $status -eq 0 && $(status .left) == null ]]
+		enter_all
+		[[ ! -e $SCRATCH/ran ]]
+	done
+}
+
+@test "in every layout git on the host executes nothing of what a command planted" {
+	RUNNER=user_jail
+	execute_nothing strict plain none part linked submodule bare
+	[[ $(id -u) -ne 0 ]] || RUNNER=jail execute_nothing strict plain none part linked submodule bare
+}
+
+@test "hardened: the same where the workspace has no .git of its own" {
+	need_hardened
+	RUNNER=user_jail
+	execute_nothing hardened none part bare
+}

@@ -79,6 +79,9 @@ enum {
 	X(git_config, BY_ANY, (EROFS), (0), "change .git/config")                                  \
 	X(git_rename, BY_ANY, (EBUSY), (0), "move .git away")                                      \
 	X(git_exchange, BY_ANY, (EBUSY), (0), "exchange .git with a directory")                    \
+	X(git_real, BY_ANY, (EROFS), (0), "change the repository's config where it lies")          \
+	X(git_make, BY_ANY, (EROFS), (0), "make the workspace a repository")                       \
+	X(git_make_bare, BY_ANY, (ANYTHING), (ANYTHING), "make it a bare one")                     \
 	X(git_parent, BY_ANY, (EBUSY), (0), "move the parent of a nested .git away")               \
 	X(git_hardlink, BY_ANY, (EXDEV, EROFS), (0), "link .git/config and write the link")        \
 	X(git_chmod, BY_ANY, (EROFS), (0), "change the mode of .git/config")                       \

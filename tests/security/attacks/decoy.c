@@ -4,6 +4,7 @@
 #include "base/tree.h"
 #include "tests/kit/tap.h"
 #include "tests/kit/tree.h"
+#include "tests/security/attacks/decoy_layout.h"
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
@@ -293,6 +294,7 @@ static void tell_all(struct decoy *decoy)
 	gethostname(host, sizeof(host));
 	tell(decoy, "OUTSIDE", text("%s", decoy->outside));
 	tell(decoy, "HERE", text("%s", decoy->workspace));
+	tell(decoy, "GIT", decoy_layout_git(decoy));
 	tell(decoy, "BUNDLE", text("%s", decoy->bundle));
 	tell(decoy, "SELF", text("%s", decoy->attack));
 	tell(decoy, "SUID", text("%s", decoy->suid));
@@ -390,7 +392,7 @@ void decoy_init(struct decoy *decoy, const char *scratch, bool as_user)
 
 void decoy_fill(struct decoy *decoy)
 {
-	tree_file(decoy->root, "ws/.git/config", "original\n", 0644);
+	decoy_layout_fill(decoy);
 	tree_file(decoy->root, "ws/sub/.git/config", "original\n", 0644);
 	tree_file(decoy->root, "ws/found/.git/config", "original\n", 0644);
 	tree_file(decoy->root, "ws/part/.git", "original\n", 0644);
@@ -431,6 +433,7 @@ void decoy_clear(struct decoy *decoy)
 	reached_canary(decoy);
 	nftw(decoy->workspace, take_away, 16, FTW_PHYS | FTW_DEPTH);
 	nftw(decoy->outside, take_away, 16, FTW_PHYS | FTW_DEPTH);
+	decoy_layout_clear(decoy);
 	tree_remove(AT_FDCWD, decoy->aside, NULL); /* a directory there has no permissions */
 	AUTO_FREE char *here = text("%s/created", decoy->root),
 		       *there = text("%s/created", decoy->bundle);
@@ -460,8 +463,8 @@ char *decoy_harm(struct decoy *decoy)
 		"socket outside", "datagram socket outside", "socket in the workspace"};
 	AUTO_FREE char *after = manifest(decoy), *created = text("%s/created", decoy->root);
 	AUTO_FREE char *in_bundle = text("%s/created", decoy->bundle);
-	AUTO_FREE char *config = text("%s/config", decoy->git),
-		       *nested = text("%s/config", decoy->nested_git);
+	AUTO_FREE char *nested = text("%s/config", decoy->nested_git);
+	const char *changed = decoy_layout_harm(decoy);
 	struct stat st;
 	int status, reached = reached_canary(decoy);
 	if (strcmp(after, decoy->before) != 0)
@@ -469,8 +472,10 @@ char *decoy_harm(struct decoy *decoy)
 	if (!access(created, F_OK) || !access(in_bundle, F_OK) ||
 		!access("/usr/agent6-attack", F_OK))
 		return text("a file was made outside");
-	if (stat(config, &st) || st.st_size != 9 || stat(nested, &st) || st.st_size != 9)
-		return text(".git has changed");
+	if (changed)
+		return text("%s", changed);
+	if (stat(nested, &st) || st.st_size != 9)
+		return text("a nested .git has changed");
 	if (!is_original(decoy, "found/.git/config") || !is_original(decoy, "part/.git"))
 		return text("a repository that was found has changed");
 	if (is_there(decoy, "planted/.git") || is_there(decoy, "planted/HEAD"))

@@ -15,6 +15,7 @@ struct decoy {
 	char *root, *workspace, *outside, *bundle, *git, *nested_git, *aside, *policy, *attack,
 		*jail, *suid;
 	bool as_user; /* attacks run as DECOY_UID although this is root */
+	int layout; /* how the workspace belongs to a repository (decoy_layout.h), 0: by its .git */
 	struct {
 		char *name, *value;
 	} told[DECOY_TOLD_MAX]; /* environment of the attack */

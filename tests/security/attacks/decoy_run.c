@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "tests/kit/tap.h"
+#include "tests/security/attacks/decoy_layout.h"
 #include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
@@ -36,6 +37,10 @@ void decoy_run_policy(const struct decoy *decoy, const char *id, const char *pro
 		"open_files", 64, "file_mb", 16, "memory_mb", 128);
 	if (has_terminals(id) && !strcmp(profile, "strict"))
 		json_object_set_new(policy, "pty", json_true());
+	if (decoy_layout_is_elsewhere(decoy)) {
+		AUTO_FREE char *git = decoy_layout_git(decoy);
+		json_object_set_new(policy, "read", json_pack("[s]", git));
+	}
 	if (!policy || json_dump_file(policy, decoy->policy, 0))
 		bail("cannot write the policy");
 }

@@ -475,6 +475,26 @@ int git_exchange(void)
 	return answer(renameat2(AT_FDCWD, "fake", AT_FDCWD, ".git", RENAME_EXCHANGE));
 }
 
+int git_real(void)
+{
+	char path[4096];
+	snprintf(path, sizeof(path), "%s/config", target("GIT"));
+	return *target("GIT") ? scribble(path, O_APPEND) : ENOENT;
+}
+
+int git_make(void)
+{
+	mkdir(".git", 0755);
+	return scribble(".git/config", O_CREAT | O_APPEND);
+}
+
+int git_make_bare(void)
+{
+	mkdir("objects", 0755);
+	mkdir("refs", 0755);
+	return scribble("HEAD", O_CREAT | O_APPEND);
+}
+
 int git_parent(void)
 {
 	return answer(rename("sub", "moved"));
