@@ -85,7 +85,7 @@ static int on_line(void *ctx, const char *text, size_t len, const json_t *fields
 	return 0;
 }
 
-/* An instant, or "90m", "12h", "7d" back from now. */
+/* Parses an instant, or "90m", "12h", "7d" back from now. */
 static int parse_since(const char *text, int64_t *out, struct err *e)
 {
 	static const struct {

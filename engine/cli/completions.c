@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first word of a path, which may be a group of verbs. */
+/* Returns the length of the first word of a path, which may be a group of verbs. */
 static int first_word(const char *path)
 {
 	return (int)strcspn(path, " ");
@@ -67,13 +67,13 @@ static bool has_choices(const struct verb_option *option)
 	return option->value && strchr(option->value, '|');
 }
 
-/* A command that prints what may stand for `metavariable`, in the syntax of all three shells. NULL:
- * file names do, as they do for whatever holds a slash. */
+/* Returns a command that prints the possible values of `metavariable`, in the syntax of all three
+ * shells. NULL: file names, as for every text with a slash. */
 static const char *source(const char *metavariable)
 {
 	static const char instances[] = "agent6 machine list 2>/dev/null | sed \"1d;s/ .*//\"";
-	/* A model's name, which is part of a key, is anybody's, and a shell expands what it offers.
-	 */
+	/* Anybody may choose a model's name, which is part of a key, and a shell expands its
+	 * offers. */
 	static const char settings[] =
 		"agent6 config show 2>/dev/null | sed -nE \"s/^([[:alnum:]._:@/-]+) .*/\\1/p\"";
 	static const struct {
@@ -87,7 +87,7 @@ static const char *source(const char *metavariable)
 	return NULL;
 }
 
-/* What stands for arguments, and for values of options that are no choices. */
+/* Writes the commands that complete arguments, and values of options without choices. */
 static void each_source(const char *assign, const char *end)
 {
 	size_t count;
@@ -108,7 +108,7 @@ static void each_source(const char *assign, const char *end)
 	}
 }
 
-/* A value spelled with choices completes to one of them; `assign` is how the shell keeps words. */
+/* Writes the completions of values with choices. `assign` is how the shell keeps words. */
 static void each_choice(const char *assign, const char *end)
 {
 	size_t count;
@@ -206,7 +206,7 @@ static void fish_first(const char *word, int len)
 	printf("complete -c agent6 -n __agent6_is -f -a %.*s\n", len, word);
 }
 
-/* Double quotes inside fish's single quotes are plain; a single quote is escaped. */
+/* Writes a text in single quotes for fish, where only a single quote is escaped. */
 static void fish_text(const char *text)
 {
 	fputs(" -d '", stdout);

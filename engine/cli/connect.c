@@ -7,7 +7,7 @@
 #include <string.h>
 #include <termios.h>
 
-enum { ANSWER_BYTES = 4096 }; /* a terminal takes no longer line */
+enum { ANSWER_BYTES = 4096 }; /* the longest line of a terminal */
 
 #define NOT_ANSWERED                                                                               \
 	"the questions were not answered; `agent6 connect --help` lists the options that do"
@@ -17,7 +17,7 @@ struct answers {
 		key[ANSWER_BYTES];
 };
 
-/* What ends a process that asks, and would leave its terminal without an echo. */
+/* The signals that end a process which asks, and would leave its terminal without an echo. */
 static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static volatile sig_atomic_t ending;
 
@@ -26,8 +26,8 @@ static void note_ending(int signal)
 	ending = signal;
 }
 
-/* fgets on a terminal that shows nothing of it, and shows again what comes after, whatever ends
- * this process meanwhile. Ctrl-Z is a character like any other. */
+/* Reads a line from a terminal that does not echo it, and restores the echo even if a signal ends
+ * this process. Ctrl-Z is an ordinary character. */
 static char *read_hidden(char answer[ANSWER_BYTES])
 {
 	struct sigaction note = {.sa_handler = note_ending}, before[ARRAY_LEN(endings)];
@@ -50,7 +50,7 @@ static char *read_hidden(char answer[ANSWER_BYTES])
 	return got;
 }
 
-/* One line from standard input; empty: the default. */
+/* Reads one line from standard input; empty: the default. */
 static int ask(const char *question, const char *otherwise, char answer[ANSWER_BYTES], bool secret,
 	struct err *e)
 {
@@ -72,7 +72,7 @@ static int ask(const char *question, const char *otherwise, char answer[ANSWER_B
 	return 0;
 }
 
-/* What is wrong with an answer; NULL: nothing that can be said of it alone. */
+/* Returns what is wrong with an answer by itself; NULL: nothing. */
 static const char *name_fault(const char *name)
 {
 	return strpbrk(name, ". \t:{}[],#\"'") || !*name
@@ -97,13 +97,13 @@ static const char *model_fault(const char *model)
 	return *model ? NULL : "a model is needed";
 }
 
-/* What is asked, unless an option answers. */
+/* A question, which an option may answer. */
 struct question {
 	const char *option, *text, *otherwise;
 	const char *(*fault)(const char *answer);
 };
 
-/* A person is asked again, and told why. */
+/* Asks until the answer is right, with the reason each time. */
 static int answer(const struct call *call, const struct question *question, char out[ANSWER_BYTES],
 	struct err *e)
 {
@@ -141,7 +141,7 @@ static int ask_all(const struct call *call, struct answers *answers, struct err 
 	return config_check_key(answers->name, answers->key, e);
 }
 
-/* Double-quoted YAML is a superset of a JSON string. */
+/* Sets a text as a JSON string, which is also double-quoted YAML. */
 static int set_text(struct operator_file *file, const char *key, const char *value, struct err *e)
 {
 	json_auto_t *text = json_string(value);
@@ -150,7 +150,7 @@ static int set_text(struct operator_file *file, const char *key, const char *val
 		      : err_set(e, "%s is not UTF-8", key);
 }
 
-/* A server of one's own: on this host, or at least without TLS. */
+/* Reports whether the server is the user's own: on this host, or at least without TLS. */
 static bool is_plain(const struct answers *answers)
 {
 	return !strncmp(answers->url, "http://", 7);

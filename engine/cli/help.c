@@ -13,7 +13,7 @@ static bool in_group(const struct verb *verb, const char *group)
 
 enum { VERB_COLUMNS = 21, OPTION_COLUMNS = 29, LIST_COLUMNS = 12 };
 
-/* "  left      right, wrapped below itself"; a left that is too long has a line of its own. */
+/* Adds " left right", wrapped in its column; too long a left part has a line of its own. */
 static void add_row(struct buf *out, const char *left, const char *right, size_t indent)
 {
 	size_t at = out->len;
@@ -26,7 +26,7 @@ static void add_row(struct buf *out, const char *left, const char *right, size_t
 	buf_addc(out, '\n');
 }
 
-/* Above the verb that they begin with. */
+/* Headings above the first verb of each group. */
 static const struct {
 	const char *path, *head;
 } heads[] = {{"machine new", "Write a machine"}, {"machine run", "Run it"},
@@ -73,7 +73,7 @@ static void add_option(struct buf *out, const struct verb_option *option)
 	add_row(out, left, right, OPTION_COLUMNS);
 }
 
-/* Line by line: one that begins with blanks is a row of a list. */
+/* Adds details line by line; one that begins with blanks is a row of a list. */
 static void add_details(struct buf *out, const char *details)
 {
 	for (const char *line = details; *line;) {

@@ -1,12 +1,12 @@
 /*
- * What --help says, from the verb table.
+ * The text of --help, from the verb table.
  */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 #include "cli/verbs.h"
 #include <stdio.h>
 
-/* Every verb, or those of one group ("machine"). */
+/* Writes every verb, or those of one group ("machine"). */
 void help_overview(FILE *out, const char *group);
 void help_verb(FILE *out, const struct verb *verb);
 #endif

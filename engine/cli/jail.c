@@ -33,7 +33,7 @@ struct jailing {
 
 /* --- the policy ------------------------------------------------------------------------------- */
 
-/* Real paths, because the jail takes no other; heap strings. */
+/* Reads grants as real paths, because the jail accepts no others; heap strings. */
 static int read_grants(const struct call *call, const char *option, const char *paths[],
 	size_t *count, struct err *e)
 {
@@ -53,7 +53,7 @@ static json_t *command(const struct call *call)
 	return argv;
 }
 
-/* The policy of a tool state with these grants. */
+/* Returns the policy of a tool state with these grants. */
 static json_t *make_policy(const struct jailing *jailing)
 {
 	json_t *policy = confine_policy(&jailing->confine, &jailing->state);
@@ -64,7 +64,7 @@ static json_t *make_policy(const struct jailing *jailing)
 	return policy;
 }
 
-/* What a run is refused for. */
+/* Checks the grants as a run does. */
 static int check_grants(const struct jailing *jailing, struct err *e)
 {
 	const struct tool_state *t = &jailing->state.tool;
@@ -113,7 +113,7 @@ static int settle(struct jailing *jailing, struct err *e)
 
 /* --- what could be seen ----------------------------------------------------------------------- */
 
-/* Asks a real jail: what is printed is what the kernel has mounted there. */
+/* Prints the mounts of a real jail, as its kernel reports them. */
 static int explain(const struct jailing *jailing, json_t *policy, struct err *e)
 {
 	json_auto_t *status = NULL;
@@ -150,8 +150,8 @@ static int explain(const struct jailing *jailing, json_t *policy, struct err *e)
 
 /* --- the verb --------------------------------------------------------------------------------- */
 
-/* Another jail than the one that could not be made: what was in its way may be a command's doing.
- */
+/* Reports whether another strict jail works: the first one may have failed because of a command's
+ * doing. */
 static bool strict_works(const struct jailing *jailing)
 {
 	json_auto_t *status = NULL;
@@ -162,7 +162,8 @@ static bool strict_works(const struct jailing *jailing)
 	return nothing < 0 || !jail_call(policy, stdio, NULL, &status, NULL);
 }
 
-/* Its exit status is the command's own, unless that says that all is well. */
+/* Tells about planted repositories. The exit status stays the command's own, unless it would mean
+ * success. */
 static int tell_planted(const json_t *status, int code)
 {
 	AUTO_BUF reason = BUF_INIT(MOUNTS_BYTES_MAX);
@@ -172,8 +173,9 @@ static int tell_planted(const json_t *status, int code)
 	return code ? code : EXIT_FAILED;
 }
 
-/* A command with terminals of its own could take this one for its session, if it could read it: it
- * is given nothing to read, and what only writes there, which stay open as long as this program. */
+/* Replaces terminals for a command that has its own: if it could read this one, it could make it
+ * that of its session. It gets no input, and write-only descriptors, which stay open as long as
+ * this program. */
 static int keep_terminals(int stdio[3], struct err *e)
 {
 	static const char *const paths[] = {"/dev/null", "/proc/self/fd/1", "/proc/self/fd/2"};
@@ -203,7 +205,7 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 			code - 128);
 	if (code >= 0)
 		code = tell_planted(status, code);
-	/* What is wrong with the policy itself is wrong in either profile. */
+	/* A faulty policy is faulty in either profile. */
 	if (code < 0 || (code > 128 && !status) || ending_of(status, NULL) != ENDING_UNMADE ||
 		jailing->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(jailing))
 		return code;
@@ -218,8 +220,8 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 	return code < 0 ? code : tell_planted(status, code);
 }
 
-/* A command's output is a file of the jail's, which the limit of their size is for, and too much of
- * it an error. */
+/* Limits the command's output, which is a file of the jail's. The limit on file sizes holds for it,
+ * and too much output is an error. */
 static void limit_output(const json_t *policy)
 {
 	struct rlimit limit;
@@ -233,7 +235,7 @@ static void limit_output(const json_t *policy)
 
 static int run_command(struct jailing *jailing, json_t *policy, struct err *e)
 {
-	static struct relay relay; /* large */
+	static struct relay relay; /* too large for the stack */
 	limit_output(policy);
 	int failed = relay_open(&relay, e) ||
 		     (jailing->state.tool.pty && keep_terminals(relay.command, e));

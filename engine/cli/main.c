@@ -8,13 +8,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Long options everywhere but for what everybody tries first. */
+/* Accepts the short spellings that everybody tries first; other options are long. */
 static bool is_help(const char *word)
 {
 	return !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
-/* --help before `--` asks for help wherever it stands; -h, which may be a value, at the front. */
+/* Reports whether help is asked for: by --help anywhere before `--`, or by -h, which may be a
+ * value, at the front. */
 static bool wants_help(char **argv)
 {
 	if (*argv && is_help(*argv))
@@ -30,7 +31,7 @@ static bool is_version(const char *word)
 	return !strcmp(word, "--version") || !strcmp(word, "-V") || !strcmp(word, "version");
 }
 
-/* Turns `help`, `help GROUP VERB` and `GROUP help VERB` into the words with --help behind them. */
+/* Turns `help`, `help GROUP VERB` and `GROUP help VERB` into the words followed by --help. */
 static void help_last(int argc, char **argv)
 {
 	static char help[] = "--help";
@@ -41,7 +42,7 @@ static void help_last(int argc, char **argv)
 	argv[argc - 1] = help;
 }
 
-/* A file opened where a standard descriptor was left closed would receive what is printed. The
+/* Opens closed standard descriptors: otherwise the next file opened would receive our output. The
  * stand-in cannot be written to, so that printing fails as it should. */
 static bool hold_standard(void)
 {
@@ -51,14 +52,14 @@ static bool hold_standard(void)
 	return true;
 }
 
-/* Who closes a pipe has read enough. */
+/* Reports whether the reader of our output has closed the pipe; then it has read enough. */
 static bool reader_left(void)
 {
 	struct pollfd out = {.fd = STDOUT_FILENO};
 	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR);
 }
 
-/* Half a report must not pass for a whole one. */
+/* Ends with an error if output was lost: half a report must not pass for a whole one. */
 static int end(int code, bool acts)
 {
 	bool before = ferror(stdout);
@@ -66,7 +67,7 @@ static int end(int code, bool acts)
 	bool lost = fflush(stdout) || before;
 	if (!lost || reader_left())
 		return code;
-	/* Of a write that failed earlier only that is known. */
+	/* The reason of an earlier failed write is unknown. */
 	fprintf(stderr, "agent6: not everything could be printed on standard output%s%s\n",
 		errno ? ": " : "", errno ? strerror(errno) : "");
 	return code == EXIT_OK && !acts ? EXIT_REFUSED : code;
@@ -95,7 +96,7 @@ int main(int argc, char **argv)
 		return EXIT_REFUSED;
 	signal(SIGPIPE, SIG_IGN);
 	orphans_adopt();
-	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is told like a full disk */
+	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is then reported like a full disk */
 	if (argc < 2) {
 		help_overview(stderr, NULL);
 		return EXIT_REFUSED;

@@ -6,11 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* When what the pages say was last gone through. */
+/* The date of the last review of the pages. */
 #define DATED "2026-11-23"
 
-/* Text for roff: backslashes and leading dots and quotes are not requests, hyphens are hyphens, a
- * line break is one. */
+/* Writes text for roff: backslashes, leading dots and quotes are escaped, hyphens stay hyphens, and
+ * a line break stays one. */
 static void roff(FILE *out, const char *text)
 {
 	bool line_start = true;
@@ -47,7 +47,7 @@ static void option_page(FILE *out, const struct verb_option *option)
 	fputs(option->repeats ? " (may be repeated)\n" : "\n", out);
 }
 
-/* "agent6-machine-run" */
+/* Writes "agent6-machine-run". */
 static void page_name(const struct verb *verb, char *out, size_t size)
 {
 	snprintf(out, size, "agent6-%s", verb->path);

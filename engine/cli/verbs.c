@@ -19,7 +19,7 @@ const struct verb *const *verbs(size_t *count)
 	return table;
 }
 
-/* How many leading words of argv spell `path`; 0 when they do not. */
+/* Returns how many leading words of argv spell `path`; 0: they do not. */
 static int words_match(const char *path, char **argv)
 {
 	int words = 0;
@@ -33,7 +33,7 @@ static int words_match(const char *path, char **argv)
 	return words;
 }
 
-/* The verb whose second word is `word`: `run` for `machine run`. NULL: none. */
+/* Returns the verb whose second word is `word`: `run` for `machine run`. NULL: none. */
 static const char *without_group(const char *word)
 {
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
@@ -44,7 +44,7 @@ static const char *without_group(const char *word)
 	return NULL;
 }
 
-/* The verb of the group that `word` most resembles. NULL: none. */
+/* Returns the verb of the group that resembles `word` most. NULL: none. */
 static const char *near_in_group(const char *group, const char *word)
 {
 	const char *seconds[ARRAY_LEN(table)];
@@ -58,8 +58,8 @@ static const char *near_in_group(const char *group, const char *word)
 	return near ? near - len - 1 : NULL;
 }
 
-/* Commands of the first agent6, which drove one coding agent, and their answers. A row goes when a
- * verb of that name comes. */
+/* Commands of the first agent6, which drove one coding agent, and advice for each. Remove a row
+ * when a verb gets that name. */
 static const struct {
 	const char *word, *answer;
 } successors[] = {
@@ -94,14 +94,15 @@ bool verbs_is_group(const char *word)
 	return false;
 }
 
-/* `check flow` leaves out the group that has most of the verbs; `check` is one, too. */
+/* Returns advice for `check flow`, which leaves out `machine`, the group with most of the verbs;
+ * `check` is a group as well. */
 static const char *without_machine(const char *word)
 {
 	const char *path = without_group(word);
 	return path && !strncmp(path, "machine ", 8) ? path : NULL;
 }
 
-/* The message for a group with no verb of it behind. */
+/* Sets the message for a group without a verb of it. */
 static void unknown_in_group(const char *group, const char *word, struct err *e)
 {
 	const char *near = word ? near_in_group(group, word) : NULL;
@@ -118,7 +119,7 @@ static void unknown_in_group(const char *group, const char *word, struct err *e)
 			word, group);
 }
 
-/* The message for words that name no verb: a misspelling is corrected. */
+/* Sets the message for words that name no verb, with the nearest one. */
 static void unknown_verb(char **argv, struct err *e)
 {
 	const char *names[ARRAY_LEN(table)];

@@ -1,5 +1,5 @@
 /*
- * The table of verbs: what `agent6 VERB ...` can do.
+ * The table of verbs: everything that `agent6 VERB ...` can do.
  *
  * --help, manual pages and shell completions are derived from it.
  */
@@ -43,11 +43,11 @@
 	X(manual)
 /* clang-format on */
 
-/* All verbs in VERBS' order. */
+/* Returns all verbs in VERBS' order. */
 const struct verb *const *verbs(size_t *count);
-/* Whether verbs begin with `word` and another one. */
+/* Reports whether verbs begin with `word` and another word. */
 bool verbs_is_group(const char *word);
-/* The verb that `argv` begins with; `words` receives how many arguments its path took. NULL: none,
- * with a message that suggests the nearest. */
+/* Returns the verb that `argv` begins with; sets `words` to the number of words in its path. NULL:
+ * none, with a message that suggests the nearest. */
 const struct verb *verbs_find(char **argv, int *words, struct err *e);
 #endif

@@ -18,9 +18,9 @@ static bool in_token(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '-' || c == '.';
 }
 
-/* The shortest token has as many bytes in a row: other texts need no closer look, which would cost
- * more than all the rest of a check. Each stretch is read from its end, so that most are left at
- * once. */
+/* Reports whether a text has a run of bytes as long as the shortest token. Most texts have none and
+ * need no closer look, which would cost more than the rest of a check. Each run is read from its
+ * end, which rules most of them out at once. */
 static bool may_hold_key(const char *text, size_t len)
 {
 	enum { TOKEN_BYTES_MIN = 20 };
@@ -35,13 +35,13 @@ static bool may_hold_key(const char *text, size_t len)
 	return len >= TOKEN_BYTES_MIN && memmem(text, len, "-----BEGIN", 10);
 }
 
-/* A line of `len` bytes, or a text that is looked at as one, and what of the text follows it. */
+/* A line of `len` bytes, or a text treated as one, and the text after it. */
 struct line {
 	const char *text;
 	size_t len, more;
 };
 
-/* The first byte of it that gave way, and the one behind the last. */
+/* The first redacted byte, and the one after the last. */
 struct span {
 	size_t from, to;
 };
@@ -51,14 +51,15 @@ static bool in_body(char c)
 	return isalnum((unsigned char)c) || c == '+' || c == '/';
 }
 
-/* Programs that read keys, and pages about them, name the line that one begins with. */
+/* Reports whether a key's body follows its first line. Programs that read keys, and pages about
+ * them, contain only the first line. */
 static bool has_body(const struct line *line)
 {
 	static const char head[] = "PRIVATE KEY";
 	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = line->len + line->more;
 	for (size_t at = 0; at < whole && (at < line->len || at < until); at++) {
 		if (at > line->len && whole - at > 5 && !memcmp(line->text + at, "-----", 5))
-			break; /* the end, or another one */
+			break; /* the end, or another first line */
 		bool begins = line->len > at + n && !memcmp(line->text + at, head, n);
 		until = begins ? at + BODY_WITHIN_BYTES : until;
 		run = !begins && in_body(line->text[at]) ? run + 1 : 0;
@@ -79,7 +80,8 @@ static struct span gone(const struct buf *text, const struct buf *without)
 	return (struct span){from, text->len - behind};
 }
 
-/* The keys of AWS's own pages end so; another does once in 36 to the 7th. */
+/* Blanks the keys of AWS's own pages, which end in this way. A real key does so once in 36 to the
+ * 7th. */
 static void blank_examples(char *text, size_t len)
 {
 	static const char end[] = "EXAMPLE";
@@ -155,7 +157,7 @@ static void check_text(
 	}
 }
 
-/* What cannot be read any more, a run refuses. */
+/* Checks a member. One that cannot be read any more is refused by a run. */
 static void check_member(
 	const struct loaded *loaded, const struct member *member, struct findings *findings)
 {

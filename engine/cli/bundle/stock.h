@@ -1,5 +1,5 @@
 /*
- * The stock bundles (machines/), compiled in: what `machine new --from NAME` copies.
+ * The stock bundles (machines/), compiled in: `machine new --from NAME` copies them.
  */
 #ifndef CLI_BUNDLE_STOCK_H
 #define CLI_BUNDLE_STOCK_H
@@ -19,10 +19,10 @@ struct stock {
 	size_t count;
 };
 
-/* NULL: there is none of that name. */
+/* Returns the bundle of that name; NULL: there is none. */
 const struct stock *stock_find(const char *name);
-/* A command that prints their names, a line each. */
+/* A command that prints their names, one per line. */
 extern const char stock_lister[];
-/* For --help: each one's name and summary, a line each. */
+/* The name and summary of each, one per line, for --help. */
 extern const char stock_details[];
 #endif

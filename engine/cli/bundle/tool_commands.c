@@ -15,7 +15,7 @@ struct commands {
 	const struct machine *m;
 	struct findings *findings;
 	const char *workspace, *home;
-	json_t *seen; /* by program: looked up already */
+	json_t *seen; /* programs that were looked up already */
 };
 
 static bool runnable(const char *path)
@@ -24,9 +24,9 @@ static bool runnable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_mode & 0111;
 }
 
-/* A link leads where it leads: both names are compared. What is not there yet may be by the time it
- * runs, so its directory counts. Nothing runs with "/" as its workspace: who checks there will run
- * it elsewhere. */
+/* Reports whether a path lies in the workspace, by its own name or by its target's. If it does not
+ * exist yet, its directory counts. "/" is not taken for a workspace: whoever checks there will run
+ * elsewhere. */
 static bool in_workspace(const struct commands *commands, const char *path)
 {
 	if (!strcmp(commands->workspace, "/"))
@@ -47,7 +47,7 @@ static bool is_listed(const char *text, const char *const *list)
 	return *list;
 }
 
-/* What to do about a program that no directory holds. */
+/* Returns advice about a program that no directory holds. */
 static const char *missing_help(const char *program)
 {
 	static const char *const builtins[] = {
@@ -61,7 +61,7 @@ static const char *missing_help(const char *program)
 	return "install it, or bring it along below scripts/";
 }
 
-/* The PATH that every jail has, but for a state whose `env` brings another. */
+/* The PATH of every jail, unless the state's `env` sets another. */
 #define JAIL_PATH "/usr/local/bin:/usr/bin:/bin"
 
 static const char *own_path(const struct tool_state *state)
@@ -74,8 +74,8 @@ static const char *own_path(const struct tool_state *state)
 
 enum place { PLACE_NONE, PLACE_FOUND, PLACE_WORKSPACE };
 
-/* The jail's search; of a PATH that the state brings, no directory before the program's may lie in
- * the workspace, and what is no absolute path leads there. */
+/* Looks a program up as the jail does. In a PATH of the state's own, no directory before the
+ * program's may lie in the workspace; a relative path leads there. */
 static enum place look_up(
 	const struct commands *commands, const struct tool_state *state, const char *program)
 {
@@ -109,7 +109,8 @@ static void report_missing(const struct commands *commands, const struct site *s
 		site_help(site, f, "%s", missing_help(program));
 }
 
-/* The kernel says of such a script that the script is not there. */
+/* Checks a script's interpreter. If it is missing, the kernel reports the script itself as
+ * missing. */
 static void check_interpreter(
 	const struct commands *commands, const struct site *site, const char *script)
 {
@@ -160,7 +161,7 @@ static void check_program(const struct commands *commands, const struct state *s
 	site_help(&site, f, "bring it along below scripts/");
 }
 
-/* Whether an argument means something to a shell and is no usual argument of anything else. */
+/* Reports whether an argument has a meaning for a shell and hardly any for other programs. */
 static bool is_for_shell(const char *text)
 {
 	static const char *const operators[] = {
@@ -175,7 +176,7 @@ static bool is_for_shell(const char *text)
 	return false;
 }
 
-/* Whether the argument is the pattern of a search or the separator of fields. */
+/* Reports whether the argument is the pattern of a search or the separator of fields. */
 static bool is_data(const struct tool_state *state, size_t at)
 {
 	static const char *const searches[] = {
@@ -192,8 +193,8 @@ static bool is_data(const struct tool_state *state, size_t at)
 	return before && is_listed(before, searches);
 }
 
-/* Whether a shell, here or elsewhere, reads what comes behind the word, or a program with operators
- * that look like a shell's. */
+/* Reports whether a shell, here or elsewhere, reads the words after this one, or a program whose
+ * operators look like a shell's. */
 static bool has_operators(const char *word)
 {
 	static const char *const programs[] = {
@@ -203,7 +204,7 @@ static bool has_operators(const char *word)
 	       (word[0] == '-' && word[1] != '-' && word[len - 1] == 'c');
 }
 
-/* One is said of a command: whoever wrote it thought of a shell throughout. */
+/* Reports one such word per command: its author thought of a shell throughout. */
 static void check_shell_words(const struct commands *commands, const struct state *state)
 {
 	const struct doc_node *list = doc_get(state->node, "command");
@@ -227,7 +228,7 @@ static void check_shell_words(const struct commands *commands, const struct stat
 	}
 }
 
-/* The command when all of it is known before it runs; the list is heap. NULL: not. */
+/* Returns the command if all of it is known before it runs, as a heap list. NULL: it is not. */
 static const char **static_argv(const struct tool_state *state)
 {
 	const char **argv = calloc(state->command_count + 1, sizeof(*argv));
@@ -241,7 +242,7 @@ static const char **static_argv(const struct tool_state *state)
 	return argv;
 }
 
-/* What a command of that level meets in its jail. */
+/* Returns advice about a command of that level in its jail. */
 static const char *risk_help(enum level level, const struct tool_state *state)
 {
 	bool offline = state->network == NETWORK_AUTO || state->network == NETWORK_BLOCK;
@@ -276,7 +277,7 @@ static void check_risk(const struct commands *commands, const struct state *stat
 	site_help(&site, f, "%s", risk_help(verdict.level, &state->tool));
 }
 
-/* Of a machine with errors: what was refused has been spoken of. */
+/* Reports whether the command has no refused part, each of which has its own finding. */
 static bool is_whole(const struct tool_state *state)
 {
 	for (size_t i = 0; i < state->command_count; i++)

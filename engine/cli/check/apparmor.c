@@ -12,7 +12,8 @@ enum { PROFILE_BYTES_MAX = 64 * 1024 };
 
 static const char *const programs[] = {"agent6-jail", "agent6-agent"};
 
-/* A profile that takes nothing away: these programs confine themselves; it only names them. */
+/* Adds a profile that restricts nothing: these programs confine themselves, and the profile only
+ * names them. */
 static int add_profile(struct buf *out, const char *name, struct err *e)
 {
 	AUTO_FREE char *path = child_sibling(name, e);
@@ -26,7 +27,8 @@ static int add_profile(struct buf *out, const char *name, struct err *e)
 		name, path, name);
 }
 
-/* From memory: a file that this AppArmor cannot read would keep its service from starting. */
+/* Loads the profile from memory: a file that this AppArmor cannot read would keep its service from
+ * starting. */
 static int load(const struct buf *text, struct err *e)
 {
 	AUTO_FD int in = io_memory_file("the profile", text->data, text->len, e);

@@ -33,15 +33,15 @@ static void tell_unset(const struct config_provider *provider, const char *what,
 	}
 }
 
-/* What an agent state would be refused for. The configuration can be valid all the same: the key
- * may come from the environment of another shell, or of a service. */
+/* Tells which keys are missing, for which an agent state would be refused. The configuration may
+ * still be valid: the key may be in the environment of another shell, or of a service. */
 static void tell_keys(const struct config *config)
 {
 	for (size_t i = 0; i < config->provider_count; i++) {
 		struct err e = ERR_NONE;
 		char *key = NULL;
 		const struct config_provider *p = &config->providers[i];
-		/* A command that prints it is run when it is needed, not to be looked at. */
+		/* A token_command runs when its key is needed, not for a check. */
 		if (!p->token_command.count && config_provider_key(config, p, &key, &e))
 			tell_problem("%s", e.text);
 		tell_unset(p, "header", p->headers, p->header_count);
@@ -60,8 +60,8 @@ static void tell_program(
 		tell_problem("%s: there is no program %s to run", setting, command->items[0]);
 }
 
-/* What is named and not there. It may be by the time of a run, which fails without the one and goes
- * on without the other. */
+/* Tells which named files are missing. They may exist when a run starts. A run fails without a
+ * grant, and goes on without a program. */
 static void tell_missing(const struct config *config, const char *state)
 {
 	const struct config_list *read = &config->sandbox.read;

@@ -1,8 +1,8 @@
 /*
- * Proves, against the git that is installed, that our calls execute nothing a repository planted:
- * builds a repository, poisons every setting that runs a program, and looks for what ran. The same
- * repository is then shown to plain git, which must run some of it, or the proof would prove
- * nothing.
+ * Proves with the installed git that our calls execute nothing that a repository has planted:
+ * builds a repository, poisons every setting that runs a program, and looks for the programs that
+ * ran. The same repository is then given to plain git, which must run some of them, or the proof
+ * would mean nothing.
  */
 #include "base/capture.h"
 #include "base/io.h"
@@ -21,7 +21,7 @@
 
 enum { GIT_MS = 60000 };
 
-/* Each command leaves a file of its own name in the directory of markers. */
+/* Commands that leave a file of their own name in the directory of markers. */
 static const struct {
 	const char *name, *setting; /* git config syntax; %s: the command */
 } poisons[] = {{"fsmonitor", "[core]\n\tfsmonitor = %s\n"}, {"pager", "[core]\n\tpager = %s\n"},
@@ -43,7 +43,7 @@ static const struct {
 	{"pack", "[uploadpack]\n\tpackObjectsHook = %s\n"},
 	{"upload", "[remote \"o\"]\n\turl = ext::%s\n\tpromisor = true\n\tuploadpack = %1$s\n"}};
 
-/* Settings that are read from other files than .git/config. */
+/* Settings in other files than .git/config. */
 static const char *const elsewhere[] = {"included", "worktree"};
 
 static const char *const hooks[] = {"post-index-change", "reference-transaction", "pre-commit",
@@ -69,7 +69,7 @@ static void command_for(const struct ground *ground, const char *name, char out[
 	snprintf(out, PATH_MAX, "touch %s/tree/.git/markers/%s; false", ground->dir, name);
 }
 
-/* Plain git, in a clean environment of its own but for what the repository says. */
+/* Runs plain git, in a clean environment apart from the repository's settings. */
 static int plain_git(const struct ground *ground, const char *const *args, struct err *e)
 {
 	char tree[PATH_MAX],
@@ -170,7 +170,7 @@ static int poison(const struct ground *ground, struct err *e)
 	}
 	if (poison_elsewhere(ground, e) || poison_hooks(ground, e))
 		return -1;
-	/* Changed files, so that every filter has something to do. */
+	/* Changed files, so that every filter has work to do. */
 	return write_file(ground, "tree/a.txt", "more\n", 0644, e) ||
 			       write_file(ground, "tree/b.bin", "more\n", 0644, e) ||
 			       write_file(ground, "tree/c.txt", "more\n", 0644, e)
@@ -178,7 +178,7 @@ static int poison(const struct ground *ground, struct err *e)
 		       : 0;
 }
 
-/* What ran: the names of the markers, which are taken away. */
+/* Lists the names of the markers, and removes them. */
 static size_t ran(const struct ground *ground, struct buf *names)
 {
 	char path[PATH_MAX];
@@ -196,7 +196,7 @@ static size_t ran(const struct ground *ground, struct buf *names)
 	return count;
 }
 
-/* What a machine that writes code does with a repository: a clone, a commit, a branch. */
+/* Works with the repository as a machine that writes code does: a clone, a commit, a branch. */
 static int work(const struct ground *ground, struct err *e)
 {
 	static const struct git_identity as = {"agent6", "agent6@localhost"};
@@ -222,7 +222,8 @@ static int work(const struct ground *ground, struct err *e)
 	return failed ? -1 : 0;
 }
 
-/* What was tried and what of it ran, for whom; marker names separated by ", ". */
+/* The number of planted commands, and those that ran for plain git and for our calls; names
+ * separated by ", ". */
 struct proof {
 	size_t planted, plain_count, our_count;
 	struct buf plain, ours;

@@ -60,7 +60,8 @@ static int tcp(void)
 	return fd < 0 ? errno : answer(connect(fd, (struct sockaddr *)&at, sizeof(at)));
 }
 
-/* A packet into the jail's own loopback is sent too; only the refusal that comes back tells. */
+/* Sends a packet. One to the jail's own loopback is sent too, so only the refusal that comes back
+ * counts. */
 static int udp(void)
 {
 	char byte = 'x';

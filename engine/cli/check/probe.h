@@ -1,8 +1,8 @@
 /*
- * Live probes of what a jail promises: each tries something that must fail inside.
+ * Live probes of a jail's promises: each tries something that must fail inside.
  *
  * The program is its own probe: `agent6 check sandbox` starts itself in a jail, where probe_inside
- * makes the attempts and prints what came of them.
+ * makes the attempts and prints their results.
  */
 #ifndef CLI_CHECK_PROBE_H
 #define CLI_CHECK_PROBE_H
@@ -30,7 +30,7 @@
 #define PROBE_ENV_NAMED  "AGENT6_PROBE_NAMED"  /* a path */
 #define PROBE_ENV_PID    "AGENT6_PROBE_PID"    /* a process of the same user */
 
-/* Makes all attempts in the working directory and prints one JSON object, name -> 0 for success or
+/* Makes all attempts in the working directory and prints one JSON object: name -> 0 for success, or
  * the errno of the refusal. */
 int probe_inside(void);
 #endif

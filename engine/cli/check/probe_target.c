@@ -71,7 +71,7 @@ static int listen_unix(struct probe_target *target, int which, const char *name,
 	return target->listeners[which] < 0;
 }
 
-/* This program, where every user can execute it. */
+/* Copies this program to a place where every user can execute it. */
 static int copy_program(const char *to)
 {
 	struct stat st;

@@ -1,5 +1,5 @@
 /*
- * What the probes aim at: a scratch directory, listeners and a process of this host.
+ * The targets of the probes: a scratch directory, listeners and a process of this host.
  */
 #ifndef CLI_CHECK_PROBE_TARGET_H
 #define CLI_CHECK_PROBE_TARGET_H
@@ -17,9 +17,9 @@ struct probe_target {
 	json_t *env; /* name -> value, for the probe */
 };
 
-/* Makes all of it below /tmp. On failure what was made is removed. */
+/* Makes all targets below /tmp. If that fails, removes those that were made. */
 int probe_target_init(struct probe_target *target, struct err *e);
 void probe_target_done(struct probe_target *target);
-/* Whether anything was reached or changed since it was last asked. */
+/* Reports whether a target was reached or changed since the last call. */
 bool probe_target_hit(struct probe_target *target);
 #endif

@@ -17,7 +17,7 @@ static int filter_whole(const struct filter *filter)
 		filter_text(filter, in.data, in.len, &out, &seen))
 		return verb_refuse("%s", e.text[0] ? e.text : "the text is too long");
 	if (!filter->command && seen.markers)
-		buf_addc(&out, '\n'); /* behind the word about them */
+		buf_addc(&out, '\n'); /* after the note about them */
 	fwrite(out.data, 1, out.len, stdout);
 	return EXIT_OK;
 }

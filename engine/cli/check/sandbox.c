@@ -21,29 +21,30 @@
 
 enum { PROBE_SECS = 20, ANSWER_BYTES_MAX = 64 * 1024, NOBODY = 65534 };
 
-/* One profile, tried. */
+/* The trial of one profile. */
 struct trial {
 	const char *profile;
 	bool works;
-	struct err why;  /* it does not */
-	json_t *layers;  /* what the launcher applied */
-	json_t *answers; /* probe -> errno inside, 0: it got through */
-	bool hit;        /* a target was reached, whatever the probe said */
+	struct err why;  /* why it does not work */
+	json_t *layers;  /* the layers that the launcher applied */
+	json_t *answers; /* probe -> errno inside; 0: it succeeded */
+	bool hit;        /* a target was reached, whatever the probe reported */
 };
 
 struct checking {
 	int landlock_abi;
 	struct utsname host;
 	struct probe_target target;
-	json_t *outside; /* probe -> errno without a jail: what fails there proves nothing */
+	/* Probe -> errno without a jail: a probe that fails there proves nothing. */
+	json_t *outside;
 	struct trial trials[2];
-	char *directory; /* root's: where it stands, owned; NULL: not asked */
+	char *directory; /* for root: the working directory, owned; NULL: not examined */
 	struct err here; /* why a strict jail cannot write there; empty: it can */
 };
 
 /* --- trying ----------------------------------------------------------------------------------- */
 
-/* Everything written to it, read back as JSON. */
+/* Reads everything written to `fd` as JSON. */
 static json_t *read_answers(int fd, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(ANSWER_BYTES_MAX);
@@ -81,7 +82,7 @@ static json_t *try_outside(const struct probe_target *target, struct err *e)
 	return read_answers(answers, e);
 }
 
-/* The address sanitizer's shadow does not fit into what a command usually gets. */
+/* The address sanitizer's shadow exceeds a command's usual memory. */
 #ifdef __SANITIZE_ADDRESS__
 enum { PROBE_MEMORY_MB = 1 << 24 };
 #else
@@ -118,8 +119,9 @@ static int try_inside(struct trial *trial, struct probe_target *target, struct e
 	return trial->answers ? 0 : err_wrap(e, "the probe ended with status %d", code);
 }
 
-/* Without namespaces root's command becomes the workspace's owner; that must not be root. The root
- * of a user namespace whom no other id is mapped for (EINVAL) is none to the host. */
+/* Tries a profile. Without namespaces root's command runs as the workspace's owner, who must not be
+ * root. The root of a user namespace to whom no other id is mapped (EINVAL) is not the host's
+ * root. */
 static int try_profile(struct trial *trial, struct probe_target *target)
 {
 	bool hardened = !strcmp(trial->profile, "hardened");
@@ -130,9 +132,8 @@ static int try_profile(struct trial *trial, struct probe_target *target)
 	return 0;
 }
 
-/* Root's commands are another user, for whom the workspace's file system maps ids, or it is
- * refused.
- */
+/* Tries the working directory for root, whose commands run as another user. They are refused if its
+ * file system cannot map ids. */
 static void try_directory(struct checking *checking)
 {
 	json_auto_t *status = NULL;
@@ -190,7 +191,7 @@ static long long sysctl_value(const char *name)
 	return len <= 0 || num_int(text, strcspn(text, "\n"), &value) ? -1 : (long long)value;
 }
 
-/* Why strict does not work, where the host says so itself, and what changes it. */
+/* Returns why strict does not work, as far as the host tells, and how to change that. */
 static json_t *find_fixes(const struct checking *checking)
 {
 	json_t *fixes = json_array();
@@ -266,8 +267,8 @@ static const char *memory_layer(const struct trial *trial)
 	return trial->works ? json_get_text(trial->layers, "memory") : "";
 }
 
-/* The kernel counts these for all of a user together, and an ordinary user cannot give a command a
- * share; or nobody counts them. */
+/* Returns the limits without effect: the kernel counts these for all processes of a user together,
+ * and an ordinary user cannot give a command a share of its own; or nothing counts them. */
 static json_t *unbounded(const struct checking *checking)
 {
 	const struct trial *strict = &checking->trials[0], *hardened = &checking->trials[1];
@@ -307,7 +308,7 @@ enum {
 	NAME_COLUMNS = 10
 };
 
-/* On a narrow terminal the answer stands below what it is an answer to. */
+/* Adds a probe's line. On a narrow terminal its answer comes below. */
 static void add_probe(struct buf *out, enum holding verdict, const char *says, int64_t answer)
 {
 	static const char *const words[] = {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The open question of an instance that somebody runs. */
+/* Returns the open question of an instance that somebody runs. */
 static json_t *open_question(
 	const struct opened_instance *opened, const struct call *call, struct err *e)
 {
@@ -29,7 +29,7 @@ static json_t *open_question(
 	return NULL;
 }
 
-/* What cannot be shown is not asked. */
+/* Prints the prompt. A question that cannot be shown is not asked. */
 static int print_prompt(const struct question *question, struct err *e)
 {
 	AUTO_BUF text = BUF_INIT(QUESTION_BYTES_MAX);

@@ -17,18 +17,19 @@
 
 enum { CHECK_BYTES_MAX = 256 * 1024 * 1024, SHOWN_COLUMNS = 80, DESCRIPTION_MAX = 400 };
 
-/* The findings of all bundles together: one report, in the order the bundles were named. */
+/* The findings of all bundles together: one report, in the order in which the bundles were
+ * named. */
 struct checking {
 	struct findings findings;
 	struct loaded *loaded;
-	bool *accepted; /* of each that was loaded */
+	bool *accepted; /* for each loaded bundle */
 	json_t **exposures;
 	size_t count;
 	size_t widened;
 };
 
-/* What breaks no rule of the language, and yet a reviewer should know. The analyses would only
- * repeat what is wrong with a machine that has errors. */
+/* Adds what a reviewer should know although it breaks no rule. The analyses are skipped if the
+ * machine has errors, which they would only repeat. */
 static void look_closer(const struct loaded *loaded, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
@@ -38,7 +39,7 @@ static void look_closer(const struct loaded *loaded, struct findings *findings)
 	tool_commands_check(loaded, workspace ? workspace : "/", findings);
 }
 
-/* About a bundle as a whole. */
+/* Adds a finding about a bundle as a whole. */
 static void add_finding(
 	struct findings *findings, enum rule rule, const char *named, const struct err *why)
 {
@@ -56,10 +57,10 @@ static void check_signature(const struct call *call, const struct config *config
 	add_finding(findings, RULE_BUNDLE_SIGNATURE, bundle->named, &e);
 }
 
-/* What makes the check fail. */
+/* Returns the number of findings that make the check fail. */
 static size_t faults(const struct call *call, const struct checking *checking)
 {
-	/* Widening has an exit code of its own: it is no reason to refuse. */
+	/* Widening has an exit code of its own, and does not count as a warning. */
 	size_t warnings =
 		call_has(call, "strict") ? checking->findings.warnings - checking->widened : 0;
 	return checking->findings.errors + warnings;
@@ -82,7 +83,7 @@ static void open_all(const struct call *call, struct checking *checking)
 	}
 }
 
-/* By whom a start would want the bundles signed; `config` NULL: only what the option says. */
+/* Checks the signatures that a start would demand; `config` NULL: only those of the option. */
 static void check_signatures(
 	const struct call *call, struct checking *checking, const struct config *config)
 {
@@ -93,8 +94,8 @@ static void check_signatures(
 	}
 }
 
-/* Whom the operator trusts matters to packed bundles only. A configuration with faults refuses a
- * start, not a check that needs nothing else of it. */
+/* Checks packed bundles, the only ones that need the operator's trust. A faulty configuration
+ * refuses a start, but not a check that needs nothing else from it. */
 static void check_packed(const struct call *call, struct checking *checking)
 {
 	bool packed = false;
@@ -107,7 +108,7 @@ static void check_packed(const struct call *call, struct checking *checking)
 		setup_done(&setup);
 }
 
-/* The older bundle, whose own problems are not ours to report. */
+/* Opens the older bundle, whose own problems are not reported. */
 static int open_old(struct loaded *loaded, const char *path, struct err *e)
 {
 	struct findings ignored;
@@ -125,8 +126,8 @@ static int open_old(struct loaded *loaded, const char *path, struct err *e)
 	return failed;
 }
 
-/* What a machine may touch under the operator's configuration and its own overlay, which begins
- * anew for each. NULL: the configuration cannot be read, which has been said. */
+/* Returns a machine's exposure under the operator's configuration and its own overlay, which begins
+ * anew for each machine. NULL: the configuration cannot be read, which was reported. */
 static json_t *exposure_under(const struct call *call, const struct setup *setup,
 	const struct loaded *loaded, struct findings *findings)
 {
@@ -139,7 +140,7 @@ static json_t *exposure_under(const struct call *call, const struct setup *setup
 	return exposure;
 }
 
-/* --against: what the one bundle may touch that OLD could not. */
+/* Compares for --against: reports what the bundle may touch that OLD could not. */
 static int compare(const struct call *call, struct checking *checking, const struct setup *setup,
 	struct err *e)
 {
@@ -180,7 +181,7 @@ static void show_exposures(const struct checking *checking, const char *format)
 	text_json(text.data, text.len);
 }
 
-/* SARIF and annotations know findings only, so the report becomes some. */
+/* Turns the report into findings: SARIF and annotations know nothing else. */
 static void report_findings(struct checking *checking)
 {
 	for (size_t i = 0; i < checking->count; i++)
@@ -220,7 +221,8 @@ static void show_description(const char *text)
 	puts(out.data);
 }
 
-/* `gap`: what stands before the digest, which is as wide as a report may be for the most part. */
+/* Shows the accepted bundles. `gap` stands before the digest, which is nearly as wide as a report
+ * may be. */
 static void show_accepted(const struct checking *checking, const char *gap)
 {
 	for (size_t i = 0; i < checking->count; i++) {
@@ -238,7 +240,8 @@ static void show_accepted(const struct checking *checking, const char *gap)
 	}
 }
 
-/* A format that is made of findings; NULL: text and Markdown, which are for people. */
+/* Returns the writer of a format made of findings; NULL: text and Markdown, which are for
+ * people. */
 static findings_fn *findings_writer(const char *format)
 {
 	static const struct {
@@ -252,7 +255,8 @@ static findings_fn *findings_writer(const char *format)
 	return NULL;
 }
 
-/* In a review's comment; beside a report, which is one by itself, findings are text. */
+/* Writes findings as Markdown for a review's comment. Beside a report, which is a comment by
+ * itself, findings are text. */
 static void findings_markdown(const struct findings *findings, struct buf *out)
 {
 	static const char *const names[] = {"note", "warning", "error"};
@@ -261,7 +265,7 @@ static void findings_markdown(const struct findings *findings, struct buf *out)
 		const struct finding *it = &findings->items[i];
 		buf_addf(out, "| %s `%s` | ", names[it->severity], rule_info(it->rule)->id);
 		text_markdown(out, it->file);
-		if (it->pos.line) /* 0: the file as a whole */
+		if (it->pos.line) /* 0: about the file as a whole */
 			buf_addf(out, ":%u", it->pos.line);
 		buf_adds(out, " | ");
 		text_markdown(out, it->message);
@@ -273,7 +277,7 @@ static void findings_markdown(const struct findings *findings, struct buf *out)
 	}
 }
 
-/* A file as its repository calls it; NULL: it lies in none, or is no file. */
+/* Returns a file's name in its repository; NULL: it lies in none, or is no file. */
 static char *name_in_repository(const char *file)
 {
 	struct git_repo r;
@@ -291,7 +295,8 @@ static char *name_in_repository(const char *file)
 	return name;
 }
 
-/* Code scanning and annotations know files by these names, wherever the check was started. */
+/* Names files as in their repository, as code scanning and annotations do, wherever the check was
+ * started. */
 static void name_files(struct findings *findings)
 {
 	const char *last = "", *named = "";
@@ -330,7 +335,7 @@ static void show(const struct call *call, struct checking *checking, const char 
 		show_accepted(checking, report ? "\n  " : " ");
 }
 
-/* With the operator's configuration: only what a state may touch depends on it. */
+/* Checks with the operator's configuration; only the exposure depends on it. */
 static int check_exposure(const struct call *call, struct checking *checking, const char *format)
 {
 	const char *against = call_value(call, "against");
@@ -359,7 +364,8 @@ static int check_exposure(const struct call *call, struct checking *checking, co
 	return code;
 }
 
-/* What a start would refuse: a machine's own `config` is held against the operator's limits. */
+/* Reports whether the check needs the operator's configuration, as for a machine's own `config`,
+ * which a start compares with the operator's limits. */
 static bool needs_operator(const struct call *call, const struct checking *checking)
 {
 	bool needs =

@@ -18,7 +18,7 @@ static const char *find_dot(void)
 	return NULL;
 }
 
-/* The dot text in `picture` becomes what Graphviz draws of it. */
+/* Replaces the dot text in `picture` by Graphviz's drawing of it. */
 static int draw_svg(struct buf *picture, struct err *e)
 {
 	static char *const env[] = {NULL};
@@ -40,7 +40,8 @@ static int draw_svg(struct buf *picture, struct err *e)
 			  : status;
 }
 
-/* What the locale says, as setlocale would ask it: whether or not this host has that locale. */
+/* Reports whether the locale's name says UTF-8, in setlocale's order, even if this host lacks that
+ * locale. */
 static bool reads_utf8(void)
 {
 	static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};

@@ -37,7 +37,7 @@ static void inspect_text(const struct loaded *loaded, const char *principal, str
 		buf_addc(out, '\n');
 	}
 	buf_addf(out, "form         %s\ndigest      ", forms[b->form]);
-	/* Too wide for the label and 80 columns. */
+	/* Label and digest together would exceed 80 columns. */
 	buf_addf(out, "%s%s\n", columns < LABEL_COLUMNS + DIGEST_WIDTH ? "\n  " : " ", b->digest);
 	buf_addf(out, "members      %zu, ", b->count);
 	text_bytes(out, (int64_t)b->bytes);
@@ -61,7 +61,8 @@ static void inspect_text(const struct loaded *loaded, const char *principal, str
 	}
 }
 
-/* An unsigned bundle may be looked into, whatever the configuration asks of those that run. */
+/* Finds the signer. An unsigned bundle may be inspected, whatever the configuration demands for
+ * runs. */
 static int find_signer(
 	const struct call *call, const struct bundle *bundle, char principal[SIGN_PRINCIPAL_BYTES])
 {

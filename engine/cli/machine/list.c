@@ -38,13 +38,13 @@ enum column { COLUMNS(X) COLUMN_COUNT };
 static const char *const heads[] = {COLUMNS(X)};
 #undef X
 
-/* A table is as wide as what stands in it, so its rows are kept until the last one is known: as
- * text, of which ten thousand take less than a megabyte. */
+/* The table. Its width depends on all of its rows, so they are kept as text until the last one is
+ * known; ten thousand take less than a megabyte. */
 struct listing {
 	json_t *rows;     /* for --json, else NULL */
 	struct buf cells; /* for people: each cell and a NUL, row by row */
 	size_t widths[COLUMN_COUNT];
-	json_t *described; /* by the digest of a bundle, which a hundred instances may run */
+	json_t *described; /* by a bundle's digest: a hundred instances may run the same one */
 	const struct statedir *statedir;
 };
 
@@ -54,7 +54,7 @@ static json_t *text_at(const struct doc *doc, const char *key)
 	return node && node->kind == DOC_STR ? json_string(node->text) : json_null();
 }
 
-/* The names of the states that are branches. */
+/* Returns the names of the states that are branches. */
 static json_t *branches(const struct doc *doc)
 {
 	json_t *names = json_object();
@@ -69,7 +69,7 @@ static json_t *branches(const struct doc *doc)
 	return names;
 }
 
-/* {description, initial, branches}: two texts, or null, and an object. */
+/* Returns {description, initial, branches}: two texts, or null, and an object. */
 static json_t *describe(const char *file, const char *text, size_t len)
 {
 	struct doc doc;
@@ -85,7 +85,8 @@ static json_t *describe(const char *file, const char *text, size_t len)
 	return said;
 }
 
-/* By the instance's own copy of its bundle, which was checked when it was made. */
+/* Reads the description from the instance's own copy of its bundle, which was checked when it was
+ * made. */
 static json_t *read_description(int machines, const char *id)
 {
 	for (size_t i = 0; i < BUNDLE_MACHINES; i++) {
@@ -99,7 +100,7 @@ static json_t *read_description(int machines, const char *id)
 	return json_object();
 }
 
-/* The journal of a run that goes on may end before branches that have been taken. */
+/* Passes branches that a running instance has taken but not journaled yet. */
 static void pass_branches(json_t *status, const struct statedir *statedir)
 {
 	struct instance i = INSTANCE_NONE;
@@ -123,7 +124,8 @@ static void pass_branches(json_t *status, const struct statedir *statedir)
 	instance_done(&i);
 }
 
-/* The state as well of a run that has begun and whose journal names none yet. */
+/* Adds the description; and the state of a run that has begun without a state in its journal
+ * yet. */
 static void add_described(json_t *status, int machines, const struct listing *listing)
 {
 	json_t *all = listing->described;
@@ -145,7 +147,7 @@ static void add_described(json_t *status, int machines, const struct listing *li
 	json_object_set(status, "description", description ? description : json_null());
 }
 
-/* What stands in column `c` of an instance's row; "": nothing. */
+/* Appends the text of column `c` of an instance's row; "": nothing. */
 static void cell(const json_t *status, enum column c, struct buf *out)
 {
 	const json_t *seq = json_object_get(status, "seq");
@@ -153,7 +155,7 @@ static void cell(const json_t *status, enum column c, struct buf *out)
 	switch (c) {
 	case COLUMN_ID: text_clean(out, json_get_text(status, "id"), NAME_MAX_COLUMNS); break;
 	case COLUMN_STATUS:
-		/* Who has many instances looks for the one that waits for them. */
+		/* A user with many instances looks for the one that waits for an answer. */
 		text_clean(out,
 			json_is_true(json_object_get(status, "asks"))
 				? "asks you"

@@ -15,13 +15,13 @@
 
 enum { SUMMARY_BYTES = 1600 };
 
-/* The bundle that is begun. */
+/* The bundle to be made. */
 struct draft {
 	const char *name;
 	int dir_fd;
 };
 
-/* Columns count code points. */
+/* Returns the place in the source. Columns count code points. */
 static const char *source_at(const struct doc *doc, uint32_t line, uint32_t column)
 {
 	const char *at = doc->text + doc->lines[line - 1];
@@ -32,7 +32,7 @@ static const char *source_at(const struct doc *doc, uint32_t line, uint32_t colu
 	return at;
 }
 
-/* The machine file with another name in it; all else, comments too, stays as it is. */
+/* Copies the machine file with another name in it; everything else, including comments, stays. */
 static int rename_machine(
 	const char *file, const char *text, size_t len, const char *name, struct buf *out)
 {
@@ -47,7 +47,7 @@ static int rename_machine(
 		const char *quote = *from == '"' || *from == '\'' ? "\"" : "";
 		buf_add(out, d.text, (size_t)(from - d.text));
 		bool block =
-			to > from && to[-1] == '\n'; /* `|` and `>` take their line's end along */
+			to > from && to[-1] == '\n'; /* `|` and `>` include the end of their line */
 		buf_addf(out, "%s%s%s%s", quote, name, quote, block ? "\n" : "");
 		buf_add(out, to, d.len - (size_t)(to - d.text));
 	}
@@ -100,8 +100,8 @@ static int fill(const struct draft *draft, const struct stock *stock, const stru
 	return stock ? add_stock(draft, stock, e) : add_bundle(draft, bundle, e);
 }
 
-/* Whole or not at all: it takes its name when it is finished and on the disk, so that neither an
- * error nor a kill nor a power failure leaves half of one there. */
+/* Makes the bundle whole or not at all: it gets its name when it is finished and on the disk, so
+ * that an error, a kill or a power failure leaves no half bundle. */
 static int begin(
 	const char *name, const struct stock *stock, const struct bundle *bundle, struct err *e)
 {

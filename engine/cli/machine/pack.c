@@ -3,7 +3,7 @@
 #include "report/text.h"
 #include <string.h>
 
-/* Other commands know a packed bundle by its name. */
+/* Checks the name, by which other commands recognise a packed bundle. */
 static int check_name(const char *output, struct err *e)
 {
 	const char *slash = strrchr(output, '/'), *base = slash ? slash + 1 : output;

@@ -4,7 +4,7 @@
 #include "report/text.h"
 #include <string.h>
 
-/* NULL with the reason. */
+/* Returns the payload; NULL with the reason. */
 static json_t *payload_of(const struct call *call, struct err *e)
 {
 	const char *data = call_value(call, "data"), *message = call_value(call, "message");
@@ -13,7 +13,7 @@ static json_t *payload_of(const struct call *call, struct err *e)
 		return NULL;
 	}
 	if (data) {
-		/* What a tool is handed, and may print, is one level deeper. */
+		/* A tool gets the payload one level deeper, and may print it. */
 		struct json_cap cap = {POKE_BYTES_MAX, JSON_DEPTH_MAX - 1, JSON_VALUES_MAX};
 		json_t *value = json_read_nested(data, strlen(data), cap, e);
 		if (!value)
@@ -54,7 +54,7 @@ const struct verb verb_machine_poke = {.path = "machine poke",
 	.summary = "wake an instance's wait, now or when it comes to one",
 	.arguments = "ID",
 	.min_arguments = 1,
-	.max_arguments = 2, /* the second one is refused in words */
+	.max_arguments = 2, /* the second one is refused with advice */
 	.acts = true,
 	.details =
 		"Pokes are a durable queue, first in first out, 64 deep; each wakes one wait. An "

@@ -10,12 +10,13 @@ enum { DAY_SECS = 86400, IDS_BYTES_MAX = 64 * 1024 * 1024 };
 
 struct pruning {
 	const struct statedir *statedir;
-	int64_t before_us; /* ended earlier than this */
+	int64_t before_us; /* remove instances that ended earlier */
 	struct buf ids;    /* each ended by a NUL */
-	json_t *told;      /* --json: the ids that were or would be removed */
+	json_t *told;      /* --json: the ids that were removed, or would be */
 };
 
-/* Ended instances, old enough. What cannot be read is left for a person to look at. */
+/* Selects ended instances that are old enough. One that cannot be read is left for a person to
+ * examine. */
 static void consider(void *ctx, int machines, json_t *status)
 {
 	(void)machines;
@@ -63,7 +64,7 @@ static int remove_old(struct pruning *pruning, bool dry_run)
 	return code;
 }
 
-/* An option that goes unheard here may cost an instance that was to stay. */
+/* Refuses options without effect here: they might have been meant to keep an instance. */
 static int check_options(const struct call *call, long *days, struct err *e)
 {
 	static const char *const alone[] = {"older-than-days", "dry-run"};

@@ -34,7 +34,8 @@ static void add_provider(const char **names, size_t *count, const char *name)
 		names[(*count)++] = name;
 }
 
-/* Every provider name that the machine uses; the first one serves whoever names none. */
+/* Collects every provider name that the machine uses; the first one also serves states that name
+ * none. */
 static size_t providers_of(const struct loaded *loaded, const char **names)
 {
 	static const char *const roles[] = {"worker", "reviewer", "planner"};
@@ -59,12 +60,12 @@ static void on_line(void *ctx, const json_t *fields)
 	summary_add(ctx, fields);
 }
 
-/* The whole run, also what an earlier call of a rehearsal that is kept did. */
+/* Sums up the whole run, including earlier calls of a rehearsal that is kept. */
 static void add_up(struct rehearsal *rehearsal, const char *id)
 {
 	struct instance instance = INSTANCE_NONE;
 	struct journal_mark at = journal_start();
-	struct err e = ERR_NONE; /* what cannot be read has been told by the run */
+	struct err e = ERR_NONE; /* the run has reported what cannot be read */
 	if (instance_open(&rehearsal->statedir, id, &instance, &e))
 		return;
 	AUTO_FD int fd = instance_journal(&instance, &e);
@@ -74,7 +75,8 @@ static void add_up(struct rehearsal *rehearsal, const char *id)
 	instance_done(&instance);
 }
 
-/* Whoever keeps a rehearsal can poke it from elsewhere; nobody finds one that is thrown away. */
+/* Stops a wait that nobody can poke. A rehearsal that is kept can be poked from elsewhere; one that
+ * is removed cannot be found. */
 static void stop_waiting(
 	struct rehearsal *rehearsal, const struct instance *instance, const struct activity *now)
 {
@@ -116,7 +118,7 @@ static void on_notice(void *ctx, const char *text)
 	r->shown.notice(r->shown.ctx, text);
 }
 
-/* --config: what the machine needs granted. */
+/* Takes the settings of --config: the grants that the machine needs. */
 static int take_settings(const struct rehearsal *rehearsal, struct config *config, struct err *e)
 {
 	const char *file = call_value(rehearsal->call, "config");
@@ -151,7 +153,7 @@ static int perform(struct rehearsal *rehearsal, struct drive_result *out, struct
 	bool known = !config_paths_init(&paths, &arena, NULL);
 	struct start start = {.statedir = &rehearsal->statedir,
 		.config = config,
-		.paths = known ? &paths : NULL, /* not read: reserved, where --config grants it */
+		.paths = known ? &paths : NULL, /* not read: it is reserved if --config grants it */
 		.authored = rehearsal->loaded,
 		.id = rehearsal->loaded->machine->name,
 		.parameters = parameters,
@@ -184,8 +186,8 @@ static void print_failures(const json_t *failures)
 	}
 }
 
-/* Exchanges for another path are no mistake, but a graph that no longer comes to its agent leaves
- * them, too: who reads no report is told on stderr. */
+/* Tells about unused exchanges. Those for another path are no mistake, but a graph that no longer
+ * reaches its agent leaves some, too: without --json, stderr tells. */
 static void print_unused(const struct rehearsal *rehearsal, int64_t unused)
 {
 	char text[120];
@@ -227,7 +229,7 @@ static int report(struct rehearsal *rehearsal, const struct drive_result *out)
 	show_result(&rehearsal->show, rehearsal->loaded->machine->name, out);
 	if (stage_end(&rehearsal->stage, &failures, &unused, &e))
 		return verb_fail(EXIT_FAILED, &e);
-	/* Setting what it names changes nothing here: see config_rehearsal. */
+	/* The settings that the reason names have no effect here: see config_rehearsal. */
 	if (out->ungranted)
 		text_complain("a rehearsal does not read your configuration: put such settings "
 			      "into a file, and name it with --config");
@@ -257,7 +259,7 @@ static int check_cassettes(const struct rehearsal *rehearsal, struct err *e)
 	return 0;
 }
 
-/* The stage's state directory is its own: nobody else's settings or instances lie there. */
+/* Finds the stage's own state directory, which no other settings or instances are in. */
 static int find_statedir(struct rehearsal *rehearsal, struct err *e)
 {
 	struct repository repository;
@@ -280,7 +282,7 @@ static int rehearse(void *ctx, const struct loaded *loaded)
 		.dir = call_value(r->call, "dir"),
 		.cassette = call_value(r->call, "cassette"),
 		.repository = loaded->machine && machine_writes_code(loaded->machine)};
-	show_live(&r->show, "copying the workspace"); /* of 20,000 files it takes a while */
+	show_live(&r->show, "copying the workspace"); /* 20,000 files take a while */
 	int failed = stage_open(&r->stage, &ask, &e);
 	show_live(&r->show, "");
 	if (failed || find_statedir(r, &e) || stage_load(&r->stage, &ask, &e) ||

@@ -6,10 +6,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* What is done with every line of a replay. */
+/* The listener of a replay. */
 struct replaying {
 	struct show show;
-	bool silent; /* the blackboard is asked for, not the path */
+	bool silent; /* shows the blackboard instead of the path */
 };
 
 static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
@@ -39,7 +39,7 @@ struct asked {
 	long to; /* -1: to the end */
 };
 
-/* `machine`: the instance's own machine, or the one it is compared with. */
+/* Replays. `machine`: the instance's own machine, or the one it is compared with. */
 static int replay(const struct asked *asked, const struct machine *machine)
 {
 	const struct call *c = asked->call;
@@ -67,10 +67,10 @@ static int replay(const struct asked *asked, const struct machine *machine)
 			asked->to, r->instance.id, (uintmax_t)result.seq,
 			result.seq == 1 ? "" : "s", r->instance.id);
 	if (replaying.show.mode == SHOW_QUIET)
-		return EXIT_OK; /* how the run ended is no error of its replay */
+		return EXIT_OK; /* the run's failure is no error of the replay */
 	if (asked->to >= 0)
 		return print_blackboard(blackboard);
-	result.already_ended = false; /* a replay tells it from the beginning */
+	result.already_ended = false; /* the replay tells the run from its beginning */
 	show_result(&replaying.show, r->instance.id, &result);
 	return EXIT_OK;
 }

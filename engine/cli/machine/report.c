@@ -16,7 +16,8 @@ static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
 	report_line(ctx, fields, blackboard);
 }
 
-/* As many as its last line counts; 0 when that cannot be read, as the replay will say. */
+/* Returns the number of steps by the last line; 0 if that cannot be read, which the replay will
+ * report. */
 static uint64_t count_steps(const struct instance *instance)
 {
 	struct err e = ERR_NONE;
@@ -59,13 +60,13 @@ static int write_page(const struct opened_instance *instance, struct buf *page, 
 {
 	struct report r;
 	const struct machine *m = instance->loaded.machine;
-	struct findings ignored; /* what the run began with was accepted */
+	struct findings ignored; /* the run accepted it when it began */
 	findings_init(&ignored);
 	config_overlay(instance->setup.config, &instance->loaded.doc, m->config, &ignored);
 	findings_done(&ignored);
 	json_auto_t *exposure =
 		exposure_of(m, instance->setup.config, instance->setup.statedir.workspace);
-	/* About the run that was, not about one that would be started now. */
+	/* The report is about a past run, not about one that would start now. */
 	json_object_del(exposure, "refusals");
 	report_init(&r, m, instance->instance.id);
 	r.digest = instance->loaded.bundle->digest;
@@ -89,7 +90,7 @@ static int run(const struct call *call)
 	int code = opened_instance_open(&r, call, true);
 	if (code)
 		return code;
-	if (r.setup.findings.errors) { /* the page says what the configuration grants */
+	if (r.setup.findings.errors) { /* the page shows the configuration's grants */
 		setup_tell(&r.setup);
 		code = EXIT_REFUSED;
 	} else if (write_page(&r, &page, &e)) {

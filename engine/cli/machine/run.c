@@ -14,7 +14,7 @@ static json_t *overrides_of(const struct call *call)
 		"allow-uncommitted", "allow-root", "allow-root-jail", "auto-approve"};
 	json_t *out = json_array();
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
-		/* Root runs where it is allowed, if not by the option then by AGENT6_ALLOW_ROOT. */
+		/* Root runs where AGENT6_ALLOW_ROOT allows it, too. */
 		bool root = !strcmp(names[i], "allow-root") && !geteuid();
 		if (call_has(call, names[i]) || root)
 			json_array_append_new(out, json_string(names[i]));
@@ -27,7 +27,7 @@ struct running {
 	struct setup setup;
 };
 
-/* What a machine that writes code has made lies where nobody looks by himself. */
+/* Tells where the commits of a machine that writes code are; they are easily overlooked. */
 static void tell_branch(
 	const struct show *show, const struct start *start, const struct drive_result *result)
 {
@@ -58,7 +58,7 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 		err_errno(&e, "cannot create %s", record);
 		return verb_fail(EXIT_REFUSED, &e);
 	}
-	if (call_value(c, "allowed-signers")) /* reserved like the configured one */
+	if (call_value(c, "allowed-signers")) /* reserved like the configured file */
 		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, loaded->machine, &e);
@@ -84,7 +84,7 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 	show_terminal(&show);
 	struct drive_listener listener = show_listener(&show);
 	start_run(&start, &listener, &result);
-	/* A timer may come again after the end. */
+	/* A timer may start the run again after its end. */
 	bool again = result.already_ended && !(start.exit_on_wait && result.status == RUN_OK);
 	if (again)
 		show_ended(&show, start.id, &result);
@@ -95,7 +95,7 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 	return again ? EXIT_REFUSED : run_status_exit(result.status);
 }
 
-/* An instance's id where its bundle belongs. */
+/* Refuses an instance's id in place of a bundle. */
 static int refuse_id(const struct setup *setup, const char *named, struct err *e)
 {
 	struct instance i = INSTANCE_NONE;

@@ -28,7 +28,7 @@ static void add(struct buf *out, const char *label, const char *value)
 	buf_addc(out, '\n');
 }
 
-/* "2026-11-22 11:40:10 UTC, 3 min 4 s ago" */
+/* Adds "2026-11-22 11:40:10 UTC, 3 min 4 s ago". */
 static void add_when(struct buf *out, const char *label, const char *instant)
 {
 	int64_t at_us = 0;
@@ -45,7 +45,7 @@ static void add_when(struct buf *out, const char *label, const char *instant)
 	add(out, label, text.data);
 }
 
-/* "step 3, work: nonzero, exit 2: make: *** [all] Error 2" */
+/* Adds "step 3, work: nonzero, exit 2: make: *** [all] Error 2". */
 static void add_failure(struct buf *out, const json_t *status)
 {
 	static const char *const numbers[] = {"exit", "signal"};
@@ -67,8 +67,8 @@ static void add_failure(struct buf *out, const json_t *status)
 	add(out, "failed", text.data);
 }
 
-/* What becomes of a run that was asked to stop, that waits for somebody, or that nobody runs though
- * it could go on. */
+/* Adds how a run goes on that was asked to stop, that waits for somebody, or that nobody runs
+ * though it could continue. */
 static void add_way_on(struct buf *out, const json_t *status)
 {
 	char poke[128];
@@ -128,7 +128,7 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 	size_t columns = text_columns(STDOUT_FILENO);
 	if (!json_object_size(blackboard))
 		return;
-	/* On a terminal one line each; elsewhere as much as anyone reads. */
+	/* One line each on a terminal; elsewhere as much as anyone reads. */
 	size_t room = columns == WRAP_NEVER         ? VALUE_COLUMNS
 		      : columns > VALUE_INDENT + 23 ? columns - VALUE_INDENT - 3
 						    : 20;
@@ -143,7 +143,7 @@ static void add_blackboard(struct buf *out, const json_t *blackboard)
 	}
 }
 
-/* "agent6/machine-desk, 525c6f22a30f..270ccf5b1d8a" */
+/* Adds "agent6/machine-desk, 525c6f22a30f..270ccf5b1d8a". */
 static void add_branch(struct buf *out, const json_t *status)
 {
 	const json_t *b = json_object_get(status, "branch");
@@ -155,7 +155,7 @@ static void add_branch(struct buf *out, const json_t *status)
 	add(out, "branch", text);
 }
 
-/* A head that sits on its own, and the files below it: there may be many. */
+/* Adds a heading and the files below it, of which there may be many. */
 static void add_autorun(struct buf *out, const json_t *status)
 {
 	enum { SHOWN_MAX = 40 };
@@ -179,7 +179,7 @@ static void add_autorun(struct buf *out, const json_t *status)
 		buf_addf(out, "    %s\n", rest.data);
 }
 
-/* Last, where the eye is when the command has printed. */
+/* Adds the question last, where a reader looks first. */
 static void add_question(struct buf *out, const json_t *status)
 {
 	const json_t *doc = json_object_get(status, "question");
@@ -188,7 +188,7 @@ static void add_question(struct buf *out, const json_t *status)
 		buf_addf(out, "\n%s", text.data);
 }
 
-/* A digest is too wide to stand behind its label on 80 columns. */
+/* Adds the digest, which is too wide for a line with its label. */
 static void add_bundle(struct buf *out, const json_t *status)
 {
 	if (*json_get_text(status, "bundle"))

@@ -19,8 +19,8 @@ enum {
 
 struct showing {
 	const struct call *c;
-	char state[80];  /* whose line is open */
-	struct buf line; /* and what it holds */
+	char state[80];  /* the state of the open line */
+	struct buf line; /* the text of that line */
 	json_t *events;  /* --json */
 };
 
@@ -32,7 +32,7 @@ static void end_line(struct showing *showing, size_t indent)
 	showing->state[0] = '\0';
 }
 
-/* One line for each state: "scan            ok -> route, nonzero -> done". */
+/* Shows one line for each state: "scan ok -> route, nonzero -> done". */
 static void show_state(struct showing *showing, const json_t *event)
 {
 	const char *state = json_get_text(event, "state");
@@ -114,7 +114,7 @@ static void show(void *ctx, const json_t *event)
 		show_missed(s, event);
 }
 
-/* The fixture as JSON, whatever syntax it is written in; problems are printed. */
+/* Reads the fixture as JSON, whatever its syntax; problems are printed. */
 static json_t *read_fixture(const char *path)
 {
 	AUTO_FREE char *text = NULL;
@@ -136,7 +136,7 @@ static json_t *read_fixture(const char *path)
 	return fixture;
 }
 
-/* NULL with *code EXIT_OK: the declared values. */
+/* Returns the values to start with. NULL with *code EXIT_OK: the declared ones. */
 static json_t *start_values(
 	const struct call *call, const struct machine *machine, enum exit_code *code)
 {

@@ -11,14 +11,15 @@
 #include <string.h>
 #include <sys/inotify.h>
 
-/* Follows the journal of an instance that somebody else runs. */
+/* Follows the journal of an instance that another process runs. */
 struct watching {
 	struct show show;
 	struct journal_reader reader;
 	const struct instance *instance;
-	char question[QUESTION_ID_BYTES]; /* shown last */
-	const struct machine *machine;    /* of its own copy of the bundle; NULL: cannot be read */
-	char since[32];                   /* when what goes on began, as the journal has it */
+	char question[QUESTION_ID_BYTES]; /* the last one shown */
+	/* From its own copy of the bundle; NULL: it cannot be read. */
+	const struct machine *machine;
+	char since[32]; /* when the current activity began, as in the journal */
 	bool ended;
 };
 
@@ -31,7 +32,7 @@ static void note_since(struct watching *watching, const char *type, const json_t
 				json_get_text(fields, "ts"));
 }
 
-/* "    3  work            since 2026-11-28 14:02:11 UTC": nothing redraws it, so it tells no
+/* Adds " 3 work since 2026-11-28 14:02:11 UTC". The line is never redrawn, so it has no
  * duration. */
 static void add_active(const struct watching *watching, struct buf *out)
 {
@@ -85,7 +86,7 @@ static int show_new_lines(struct watching *watching, struct err *e)
 	return got;
 }
 
-/* An agent's question, once, with how it is answered. */
+/* Shows an agent's question once, with how to answer it. */
 static void tell_question(struct watching *watching)
 {
 	struct err e = ERR_NONE;
@@ -115,8 +116,8 @@ static void show_active(struct watching *watching)
 	show_live(&watching->show, text.len ? text.data : "");
 }
 
-/* Blocks until something happens in the instance; forgets what has been told. 1: nobody is left who
- * reads what is printed, and who is not there answers no question either. */
+/* Waits until something happens in the instance, and drops the events. Returns 1 if nobody reads
+ * our output any more: then nobody here answers a question, either. */
 static int wait_for_change(int watch, struct err *e)
 {
 	char events[4096];
@@ -136,15 +137,15 @@ static int follow(struct watching *watching, const struct opened_instance *opene
 	AUTO_FD int fd = instance_journal(&opened->instance, e);
 	AUTO_FD int watch = inotify_init1(IN_CLOEXEC);
 	struct err unheard = ERR_NONE;
-	/* Whoever reads only the journal's lines sees no question. */
+	/* A reader of JSON lines sees no question. */
 	bool sees = watching->show.mode != SHOW_JSON;
 	AUTO_FD int present = sees ? ask_watch(&opened->instance, &unheard) : -1;
-	/* Who may not write there could not answer one, and looks all the same. */
+	/* A user who may not write there could not answer, and may still watch. */
 	if (*unheard.text && unheard.number != EROFS && unheard.number != EACCES)
 		return err_set(e, "%s", unheard.text);
 	if (fd < 0)
 		return -1;
-	/* The journal, a question, a runner that takes or leaves the lock. */
+	/* Watch the journal, questions, and a runner that takes or releases the lock. */
 	if (watch < 0 ||
 		inotify_add_watch(watch, opened->instance.path,
 			IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_TO | IN_MOVE_SELF | IN_ONLYDIR) < 0)
@@ -171,7 +172,7 @@ static int watch(const struct opened_instance *opened, const struct call *call)
 {
 	struct err e = ERR_NONE;
 	struct watching w = {.instance = &opened->instance};
-	struct findings ignored; /* the journal is told without the machine, too */
+	struct findings ignored; /* the journal can be shown without the machine */
 	struct loaded copy = {0};
 	char path[PATH_MAX];
 	show_init(&w.show, call_has(call, "json"), call_has(call, "quiet"));

@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-/* What is given, and the blackboard that it is tried on. */
+/* The given values, and a blackboard for trying them. */
 struct given {
 	const struct machine *m;
 	json_t *values, *trial;
@@ -41,7 +41,7 @@ static int give_all(struct given *given, const char *path, const struct doc *doc
 	return 0;
 }
 
-/* Any of the three syntaxes. */
+/* Reads a file in any of the three syntaxes. */
 static int read_file(struct given *given, const char *path, struct err *e)
 {
 	AUTO_FREE char *text = NULL;

@@ -6,6 +6,6 @@
 #include "cli/verb/verb.h"
 #include "machine/machine.h"
 
-/* An object NAME: value, every value checked against the machine. NULL with the reason. */
+/* Returns an object NAME: value, every value checked against the machine. NULL with the reason. */
 json_t *parameters_read(const struct call *call, const struct machine *machine, struct err *e);
 #endif

@@ -30,7 +30,7 @@ static int add(struct rehearsal_pokes *pokes, const struct machine *machine, con
 		queue = json_array();
 		json_object_set_new(pokes->pokes, name, queue);
 	}
-	/* A poke of no words is what `machine poke ID` sends. */
+	/* An empty poke is the one that `machine poke ID` sends. */
 	return json_array_append_new(queue,
 		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", ""));
 }
@@ -46,7 +46,7 @@ static int read_cassette(struct rehearsal_pokes *pokes, const struct machine *ma
 	for (char *line = text, *end = text + len; line < end; number++) {
 		char *newline = memchr(line, '\n', (size_t)(end - line));
 		size_t size = (size_t)((newline ? newline : end) - line);
-		/* One that is no JSON is for agent6-cassette to refuse, which reads all of them. */
+		/* agent6-cassette reads all lines, and refuses one that is not JSON. */
 		json_auto_t *value = json_read(line, size, size, NULL);
 		if (value && add(pokes, machine, value, e))
 			return err_wrap(e, "%s:%zu", slash ? slash + 1 : path, number);

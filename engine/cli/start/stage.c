@@ -44,9 +44,9 @@ static int make_dir(struct stage *stage, const char *dir, struct err *e)
 	return 0;
 }
 
-/* What lies in it is one call's to write. Some file systems lock no directories; two runs of one
- * instance its own lock keeps apart. A call that was killed a moment ago may still be on its way
- * out, or a child of its that was not yet another program. */
+/* Locks the directory, which only one call may write. Some file systems cannot lock directories;
+ * two runs of one instance are kept apart by its own lock. A killed call, or a child of it before
+ * its exec, may still be ending, so a held lock is tried again for a short time. */
 static int take_dir(const struct stage *stage, struct err *e)
 {
 	for (int ms = 0; ms <= DIR_PATIENCE_MS; ms += DIR_STEP_MS) {
@@ -93,7 +93,7 @@ static int copy_prepared(const struct bundle *bundle, int to, bool *any, struct 
 	return 0;
 }
 
-/* A copy into itself would have no end. */
+/* Refuses to copy a directory into itself, which would never end. */
 static int check_outside(const char *dir, struct err *e)
 {
 	char here[PATH_MAX];
@@ -121,7 +121,7 @@ static int copy_current(const char *dir, int to, struct err *e)
 					    : 0;
 }
 
-/* Made under another name first: a stage either has its whole workspace or none. */
+/* Makes the workspace under another name first: a stage has all of it or none. */
 static int make_workspace(struct stage *stage, const struct stage_ask *ask, struct err *e)
 {
 	static const struct git_identity as = {"agent6 rehearsal", "rehearsal@agent6.invalid"};
@@ -157,8 +157,7 @@ static bool is_cassette(const char *path)
 	       !strcmp(path + len - 6, ".jsonl");
 }
 
-/* Where a cassette is copied to, below the stage: under its own name, which is what a person reads
- * about it. */
+/* Returns the place of a cassette's copy below the stage. It keeps its name, which messages use. */
 static const char *add_cassette(struct stage *stage, const char *path, struct err *e)
 {
 	const char *slash = strrchr(path, '/');
@@ -264,7 +263,7 @@ static int start_provider(struct stage *stage, char *const *argv, struct err *e)
 	if (pipe2(ready, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int ready_read = ready[0], ready_write = ready[1];
-	/* The last two as build_argv numbers them. */
+	/* The last two have the numbers that build_argv uses. */
 	int fds[] = {in_read, STDERR_FILENO, STDERR_FILENO, ready_write, report};
 	struct child_spec spec = {.path = argv[0],
 		.argv = argv,

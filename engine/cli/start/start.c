@@ -55,7 +55,7 @@ static int check_digest(const struct starting *starting, const char *recorded, s
 	return 0;
 }
 
-/* The bundle as its author has it. */
+/* Reserves the bundle where its author keeps it. */
 static void reserve_authored(struct reserved *reserved, const struct loaded *authored)
 {
 	const struct bundle *b = authored->bundle;
@@ -79,13 +79,13 @@ static int install(struct starting *starting, struct err *e)
 	const char *profile = set == PROFILE_AUTO ? NULL : config_word("sandbox.profile", set);
 	if (starting->start->gate && bundle_check_committed(b, profile, e))
 		return -1;
-	/* A start that died between the copy and its first journal line left one behind. */
+	/* A start that died between the copy and its first journal line has left one. */
 	if (tree_remove(starting->instance.dir_fd, "bundle", e))
 		return -1;
 	return bundle_install(b, starting->instance.dir_fd, "bundle", e);
 }
 
-/* From here on the private copy is the bundle. */
+/* Opens the private copy, which is the bundle from here on. */
 static int open_copy(struct starting *starting, struct err *e)
 {
 	char path[PATH_MAX];
@@ -101,7 +101,8 @@ static int open_copy(struct starting *starting, struct err *e)
 	return 0;
 }
 
-/* The errors as one reason. They are placed in what the operator named: it has the copy's bytes. */
+/* Returns the errors as one reason, with places in the operator's bundle, which has the same bytes
+ * as the copy. */
 static int findings_reason(struct starting *starting, struct err *e)
 {
 	const struct doc *docs[] = {&starting->start->authored->doc};
@@ -118,7 +119,7 @@ static int findings_reason(struct starting *starting, struct err *e)
 	return err_set(e, "%.*s", FINDINGS_BYTES, text.len ? text.data : "the bundle is refused");
 }
 
-/* What `machine check` refuses about commands on this host is not started either. */
+/* Refuses to start what `machine check` refuses about commands on this host. */
 static int check_host(struct starting *starting, struct err *e)
 {
 	tool_commands_check(starting->start->authored, starting->start->statedir->workspace,
@@ -135,7 +136,7 @@ static int apply_overlay(struct starting *starting, struct err *e)
 	return findings_reason(starting, e);
 }
 
-/* As of what an agent hands back: it goes on being used. */
+/* Returns a value without secrets, redacted like an agent's result, which must stay usable. */
 static json_t *without_secrets(const json_t *secrets, const json_t *value)
 {
 	struct redact known = {0};
@@ -214,9 +215,9 @@ static int prepare(struct starting *starting, struct drive_result *out, struct e
 	return 0;
 }
 
-/* Refused before its first journal line, in a directory made for it: there is nothing to keep, and
- * nobody else writes here while the lock is held. If it cannot be removed, it is listed as empty.
- */
+/* Removes an instance that was refused before its first journal line, in a directory made for it:
+ * it holds nothing to keep, and nobody else writes there while it is locked. If the removal fails,
+ * it is listed as empty. */
 static void leave_nothing(struct starting *starting, const struct drive_result *out)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * The order of a start, the same for `machine run` and `machine rehearse`: lock, compare with what
- * the instance runs, gate, install the private copy, read the machine from it, drive.
+ * The steps of a start, the same for `machine run` and `machine rehearse`: lock, compare with the
+ * bundle that the instance runs, gate, install the private copy, read the machine from it, drive.
  */
 #ifndef CLI_START_H
 #define CLI_START_H
@@ -12,7 +12,7 @@ struct start {
 	const struct statedir *statedir;
 	const char *repository; /* the directory that names the one in `statedir`; NULL: none */
 	struct config *config;  /* the machine's overlay is applied to it */
-	const struct loaded *authored; /* the bundle as it was named, checked */
+	const struct loaded *authored; /* the named bundle, checked */
 	const char *id;
 	const char *digest;               /* --digest: refuse anything else; NULL: any */
 	bool gate;                        /* refuse uncommitted bundles */
@@ -23,7 +23,7 @@ struct start {
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 
-/* Every failure is a status of `out` with its reason. */
+/* Starts and runs. Every failure is a status of `out` with its reason. */
 void start_run(
 	const struct start *start, const struct drive_listener *listener, struct drive_result *out);
 #endif

@@ -53,8 +53,8 @@ static void block_signals(struct call_of_jail *jail)
 	jail->asked_fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* The launcher has had it from the terminal already, or is told now, also when it is stopped; when
- * that does not help, the next one kills it. */
+/* Passes a signal on. The launcher has it from the terminal already, or gets it now, even if it is
+ * stopped; a second signal kills it. */
 static void pass_signal(struct call_of_jail *jail)
 {
 	struct signalfd_siginfo info;
@@ -77,8 +77,8 @@ static void read_status(struct call_of_jail *jail)
 
 enum { CHILD, STATUS, ASKED, WAYS, WATCHED = WAYS + 3 };
 
-/* Until the launcher has ended, and what its command wrote is where it belongs; a signal does not
- * wait for that. */
+/* Waits until the launcher has ended and the command's output is delivered; a signal ends the wait
+ * for delivery. */
 static int wait_for(struct call_of_jail *jail, struct err *e)
 {
 	bool ended = false;
@@ -124,7 +124,7 @@ int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, jso
 		if (failed)
 			kill(c.child.pid, SIGKILL);
 		int ended = child_wait(&c.child);
-		orphans_end(); /* of a launcher that was killed */
+		orphans_end(); /* if the launcher was killed */
 		code = failed ? -1 : WIFEXITED(ended) ? WEXITSTATUS(ended) : 128 + WTERMSIG(ended);
 		own_close(&c.status_fd);
 	}

@@ -1,5 +1,5 @@
 /*
- * One call of agent6-jail for a verb: a policy in, the status line and the exit status out.
+ * One call of agent6-jail for a verb: takes a policy, returns the status line and the exit status.
  */
 #ifndef CLI_VERB_JAIL_CALL_H
 #define CLI_VERB_JAIL_CALL_H
@@ -8,11 +8,11 @@
 #include <jansson.h>
 
 /* Runs `policy` with these three descriptors as the command's, and carries `relay` (NULL: none)
- * meanwhile. `*status` is the status line (a new reference; NULL when there was none). Returns the
- * exit status, 128+signal for a signal, or -1 when the launcher could not be started.
+ * meanwhile. `*status` is the status line (a new reference; NULL: there was none). Returns the exit
+ * status, 128+signal for a signal, or -1 if the launcher could not be started.
  *
- * A signal that would end this process ends the launcher first, with all that it runs; then it ends
- * this process. What a launcher leaves that was killed is ended too. */
+ * A signal that would end this process first ends the launcher with all its processes, and then
+ * this process. Processes left by a killed launcher are ended too. */
 int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, json_t **status,
 	struct err *e);
 #endif

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the journal tells about is judged by the bundle it was begun with and no other. */
+/* Checks the stored bundle: only the one that the instance began with can interpret its journal. */
 static int check_copy(const struct opened_instance *opened, const char *id, struct err *e)
 {
 	const char *found = opened->loaded.bundle->digest;
@@ -21,7 +21,7 @@ static int check_copy(const struct opened_instance *opened, const char *id, stru
 		id, found, begun.digest);
 }
 
-/* The machine an instance runs is the one in its own copy. */
+/* Opens the machine from the instance's own copy. */
 static int open_machine(struct opened_instance *opened, const char *id)
 {
 	struct err e = ERR_NONE;
@@ -37,7 +37,7 @@ static int open_machine(struct opened_instance *opened, const char *id)
 	return check_copy(opened, id, &e) ? verb_fail(EXIT_DAMAGED, &e) : EXIT_OK;
 }
 
-/* A start that was refused leaves a directory and nothing to look at. */
+/* Refuses an instance that never began: a refused start leaves only a directory. */
 static int check_begun(const struct instance *instance)
 {
 	struct err e = ERR_NONE;

@@ -1,6 +1,6 @@
 /*
- * An existing instance, opened for reading, and, where asked for, the machine from its own copy of
- * the bundle.
+ * An existing instance, opened for reading, with the machine from its own copy of the bundle if
+ * wanted.
  */
 #ifndef CLI_VERB_OPENED_INSTANCE_H
 #define CLI_VERB_OPENED_INSTANCE_H
@@ -14,18 +14,16 @@ struct opened_instance {
 	struct loaded loaded;
 };
 
-/* Opens the instance that the verb's first argument names; a path, as far as the verb only looks,
- * leads to one that lies anywhere. Problems are printed; the exit code,
- * EXIT_OK when it is open. */
+/* Opens the instance that the verb's first argument names. For verbs that only read, a path may
+ * name one anywhere. Prints problems. Returns the exit code, EXIT_OK if it is open. */
 int opened_instance_open(
 	struct opened_instance *opened, const struct call *call, bool with_machine);
 void opened_instance_done(struct opened_instance *opened);
-/* For a verb that does one thing with it: opens it, calls, closes. Returns what `use` does, an exit
- * code, or why it cannot be opened. */
+/* Opens it, calls `use`, closes. Returns the exit code of `use`, or that of the failed opening. */
 typedef int opened_instance_use(const struct opened_instance *opened, const struct call *call);
 int opened_instance_with(const struct call *call, bool with_machine, opened_instance_use *use);
-/* For a verb that tells an instance something: opens it, calls, and refuses with the reason where
- * that fails. The exit code. */
+/* Opens it and calls `tell`, which gives the instance a message; if that fails, prints the reason.
+ * Returns the exit code. */
 typedef int opened_instance_fn(
 	const struct opened_instance *opened, const struct call *call, struct err *e);
 int opened_instance_tell(const struct call *call, opened_instance_fn *tell);

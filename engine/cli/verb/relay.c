@@ -13,7 +13,8 @@
 
 static const char *const names[] = {"standard input", "standard output", "standard error"};
 
-/* A pipe without a name has no mode that anybody looks at, and nothing in it twice. */
+/* Reports whether a descriptor is passed on unchanged. An unnamed pipe is: nobody looks at its
+ * mode, and nothing in it can be read twice. */
 static bool is_handed_on(int fd, const struct stat *st)
 {
 	struct statfs at;
@@ -36,7 +37,7 @@ static int open_way(struct relay *relay, int fd, const struct stat *st, struct e
 	return fcntl(way->pipe, F_SETFL, O_NONBLOCK) ? err_errno(e, "cannot use a pipe") : 0;
 }
 
-/* Both of one file have one pipe, so that what is written to it keeps its order. */
+/* Opens the pipes. Output and error to the same file share one pipe, which keeps their order. */
 int relay_open(struct relay *relay, struct err *e)
 {
 	struct stat st[3];
@@ -86,7 +87,8 @@ void relay_want(const struct relay *relay, struct pollfd wanted[3])
 	}
 }
 
-/* A file that cannot be written any more is told to the command as a pipe that nobody reads. */
+/* Closes the way to a file that cannot be written any more: the command sees a pipe without a
+ * reader. */
 static void fail(struct relay *relay, int i)
 {
 	if (i != STDIN_FILENO && !relay->failed) {
@@ -103,7 +105,7 @@ static void take(struct relay *relay, int i)
 	way->at = 0;
 	way->len = got > 0 ? (size_t)got : 0;
 	if (!got || (got < 0 && errno != EAGAIN && errno != EINTR))
-		close_way(way); /* where it is input, the command sees its end */
+		close_way(way); /* for input, the command sees its end */
 }
 
 static void give(struct relay *relay, int i)

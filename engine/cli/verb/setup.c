@@ -16,7 +16,7 @@ void setup_tell(struct setup *setup)
 	text_findings(&setup->findings, docs, config_docs(setup->config, docs));
 }
 
-/* A shell keeps the way that it came; commands are given the directory's own path. */
+/* Tells about a link: the shell shows the path by which it came, commands the directory's own. */
 void setup_tell_link(const struct setup *setup)
 {
 	const char *named = getenv("PWD");
@@ -29,7 +29,7 @@ void setup_tell_link(const struct setup *setup)
 		setup->workspace, named);
 }
 
-/* Jails and journals name paths in JSON. */
+/* Checks that a path can be written in JSON, as in jails and journals. */
 static int check_utf8(const char *path, const char *what, struct err *e)
 {
 	size_t len = strlen(path);
@@ -47,7 +47,7 @@ static const char *find_repository(void *ctx, const char *state_dir)
 	return s->repository.id;
 }
 
-/* Says where other settings might be expected to apply than those that do. */
+/* Tells if other settings might be expected to apply. */
 static void tell_repository(struct setup *setup)
 {
 	const struct repository *r = &setup->repository;
@@ -74,7 +74,7 @@ static void tell_repository(struct setup *setup)
 	}
 }
 
-/* `starts`: something may be run, so the working directory is a workspace. */
+/* Finds everything. `starts`: something may run, so the working directory is a workspace. */
 static int find_all(struct setup *setup, const struct call *call, bool starts, struct err *e)
 {
 	char cwd[PATH_MAX];
@@ -119,7 +119,7 @@ static int find_state(struct setup *setup)
 	return 0;
 }
 
-/* Errors in the configuration are printed, and end it. */
+/* Loads the configuration. Errors are printed, and end the verb. */
 static int load_whole(struct setup *setup, const struct call *call, bool starts)
 {
 	if (load(setup, call, starts))
@@ -144,7 +144,7 @@ int setup_open(struct setup *setup, const struct call *call)
 	return load_whole(setup, call, true) || open_state(setup) ? -1 : 0;
 }
 
-/* The repository was looked for in the state directory that the whole configuration gave. */
+/* Takes the state directory from a broken configuration, and finds the repository for it. */
 static int salvage(struct setup *setup)
 {
 	struct err e = ERR_NONE;

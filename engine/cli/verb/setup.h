@@ -1,5 +1,6 @@
 /*
- * Where this invocation works: the workspace, the operator's configuration, the state directory.
+ * The surroundings of this invocation: the workspace, the operator's configuration, the state
+ * directory.
  */
 #ifndef CLI_VERB_SETUP_H
 #define CLI_VERB_SETUP_H
@@ -14,26 +15,26 @@ struct setup {
 	struct config *config;
 	struct config_paths paths;
 	const char *workspace;        /* the working directory */
-	struct repository repository; /* fixed before anything runs, and looked for once */
+	struct repository repository; /* fixed before anything runs */
 	struct statedir statedir;
 	struct err lost; /* why there is no repository */
 };
 
-/* Finds all of it for the working directory; `--config FILE` is honoured where the verb has it.
- * Errors are printed; -1: the verb ends with EXIT_REFUSED. */
+/* Finds everything for the working directory; honours `--config FILE` if the verb has it. Prints
+ * errors. -1: the verb ends with EXIT_REFUSED. */
 int setup_open(struct setup *setup, const struct call *call);
-/* The same for a verb that starts nothing and only reaches instances: a broken configuration keeps
- * nobody from stopping one. It is said in a line; of such a configuration only `statedir` may be
- * used. */
+/* Does the same for a verb that starts nothing and only reaches instances, so that a broken
+ * configuration does not keep anybody from stopping one. A line tells about it, and then only
+ * `statedir` may be used. */
 int setup_look(struct setup *setup, const struct call *call);
-/* The same for a verb that only reads, and no instance: where it is called is no workspace, and the
- * state directory may lie below, as it does in a home directory. `statedir` is left out. */
+/* Does the same for a verb that reads no instance. The working directory is then no workspace, and
+ * the state directory may lie below it, as in a home directory. `statedir` is left out. */
 int setup_read(struct setup *setup, const struct call *call);
-/* Its first half: the configuration with its findings, not yet printed or judged. */
+/* Loads the configuration with its findings, which are not printed or judged. */
 int setup_load(struct setup *setup, const struct call *call);
 void setup_done(struct setup *setup);
-/* Prints the findings about the configuration; where nothing is refused, warnings and notes. */
+/* Prints the findings about the configuration: errors, or else warnings and notes. */
 void setup_tell(struct setup *setup);
-/* Says which path commands find the workspace by, where the shell came another way. */
+/* Tells which path commands find the workspace by, if the shell came by another. */
 void setup_tell_link(const struct setup *setup);
 #endif

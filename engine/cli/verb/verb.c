@@ -36,7 +36,7 @@ static int unknown_option(const struct verb *verb, const char *name, size_t len,
 		verb->path, word, verb->path);
 }
 
-/* `value` is one of the "a|b|c" in `choices`. */
+/* Reports whether `value` is one of the "a|b|c" in `choices`. */
 static bool is_choice(const char *choices, const char *value)
 {
 	size_t len = strlen(value);
@@ -69,7 +69,7 @@ static int give(
 	return 0;
 }
 
-/* `-o` is the one short spelling, of --output. */
+/* Finds an option. `-o`, for --output, is the only short spelling. */
 static const struct verb_option *find_spelled(
 	const struct verb *verb, const char *arg, size_t *len, struct err *e)
 {
@@ -84,7 +84,7 @@ static const struct verb_option *find_spelled(
 	return o;
 }
 
-/* The option at argv[0]; returns how many arguments it took, -1 on error. */
+/* Parses the option at argv[0]. Returns the number of arguments it took, -1 on error. */
 static int parse_option(struct call *call, char **argv, struct err *e)
 {
 	size_t len;

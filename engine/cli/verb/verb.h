@@ -26,15 +26,16 @@ struct verb {
 	const char *summary;   /* one line for the overview */
 	const char *arguments; /* "BUNDLE...", "ID", "[--] CMD [ARG...]"; NULL: takes none */
 	int min_arguments, max_arguments; /* max -1: any number */
-	bool acts;           /* does more than print: its exit code stands when printing fails */
-	const char *details; /* for --help and the manual, a line each paragraph; NULL: none */
+	/* Has effects beyond printing: its exit code stands even if printing fails. */
+	bool acts;
+	const char *details; /* for --help and the manual, one line per paragraph; NULL: none */
 	const struct verb_option *options; /* NULL: only --help */
 	int (*run)(const struct call *c);  /* returns the exit code */
 };
 
 enum { CALL_OPTIONS_MAX = 256 };
 
-/* What the parser accepted. Strings belong to argv. */
+/* The arguments that the parser accepted. Strings belong to argv. */
 struct call {
 	const struct verb *verb;
 	char **arguments;
@@ -47,21 +48,21 @@ struct call {
 };
 
 bool call_has(const struct call *call, const char *option);
-/* The last value given, NULL when absent. A value spelled with choices is one of them. */
+/* Returns the last value given; NULL: none. An option with choices has one of them. */
 const char *call_value(const struct call *call, const char *option);
-/* The value number `at` of a repeating option, NULL behind the last. */
+/* Returns the value number `at` of a repeated option, NULL after the last. */
 const char *call_value_at(const struct call *call, const char *option, size_t at);
-/* An integer within range[0] to range[1]; absent: *value stays as it is. -1: not one; the message
- * is complete. */
+/* Reads an integer within range[0] to range[1]; without the option *value does not change. Returns
+ * -1 with a complete message if it is none. */
 int call_int(
 	const struct call *call, const char *option, long range[2], long *value, struct err *e);
 
-/* Parses argv behind the verb's path. Choices, missing values, unknown and repeated options, and
- * the number of arguments are checked; the message ends with what to do. */
+/* Parses argv after the verb's path. Checks choices, missing values, unknown and repeated options,
+ * and the number of arguments; the message ends with advice. */
 int call_parse(struct call *call, const struct verb *verb, char **argv, struct err *e);
 
-/* How a verb ends that cannot go on: "agent6: MESSAGE" on stderr; returns `code`, the second one
- * EXIT_REFUSED. */
+/* Print "agent6: MESSAGE" on stderr, for a verb that cannot continue. The first returns `code`, the
+ * second EXIT_REFUSED. */
 int verb_fail(enum exit_code code, const struct err *e);
 int verb_refuse(const char *format, ...) PRINTF(1, 2);
 #endif
