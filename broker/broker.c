@@ -18,13 +18,13 @@ int broker_want(struct broker *broker, struct watch *watch, uint32_t events)
 	return epoll_ctl(broker->epoll_fd, change, watch->fd, &event);
 }
 
-/* One event: what it wakes may close and free whatever it likes. The kernel lets all that is ready
- * have its turn. While dials are under way libcurl's sockets are watched too. INT_MAX: nothing is
- * due, so that the kernel needs no timer. What the end of a dial makes due lies behind the
- * time-outs of those that are still under way.
+/* Handles one event; its handler may close and free anything. The kernel gives every ready
+ * descriptor its turn. While dials are under way libcurl's sockets are watched too. INT_MAX:
+ * nothing is due, so the kernel needs no timer. Work that follows a dial is due after the time-outs
+ * of the dials still under way.
  *
- * Whoever opens one connection after the other waits for our answers, and we for what comes next:
- * what can be done ahead or later is done then, one thing at a time. */
+ * A client that opens one connection after another waits for our answer, and we for its next
+ * request: work that can be done ahead or later is done while we wait, one piece at a time. */
 static void turn(struct broker *broker)
 {
 	struct epoll_event event;
@@ -49,7 +49,7 @@ static void turn(struct broker *broker)
 
 /* --- facts --------------------------------------------------------------------------------- */
 
-/* Writes what can be written now. */
+/* Writes as many facts as the pipe takes now. */
 static void control_wake(struct watch *watch)
 {
 	struct broker *b = watch->owner;

@@ -7,9 +7,12 @@
 
 enum { LINGER_MS = 1500, RETRY_MS = 1000 };
 enum {
-	DIALS_MAX = 64, /* at once, per channel: a black hole behind one does not starve another */
-	ROOM_BYTES = 1 << 20, /* for a few blocks on their way down; the kernel has its own limit */
-	UID_UNKNOWN = 65534,  /* of a byte that was sent before credentials were asked for */
+	/* At once, per channel, so that a host that never answers does not starve other
+	 * channels. */
+	DIALS_MAX = 64,
+	/* For a few blocks on their way to the agent; the kernel has its own limit. */
+	ROOM_BYTES = 1 << 20,
+	UID_UNKNOWN = 65534, /* of a byte sent before credentials were asked for */
 };
 
 static bool is_socket(int fd, int option, int want)
@@ -29,14 +32,16 @@ void channel_arm(struct channel *channel)
 		broker_want(channel->broker, w, events);
 }
 
-/* Other processes may hold these too, and what they hold would stay watched. */
+/* Unwatches a descriptor before it is closed: other processes may hold the same file, which would
+ * stay watched. */
 static void stop_watching(struct broker *broker, struct watch *watch)
 {
 	broker_want(broker, watch, 0);
 	own_close(&watch->fd);
 }
 
-/* The last channel is the agent's life line: without it connections only finish what they have. */
+/* Closes a channel. When the last one is closed the agent has gone, and connections only finish
+ * their data. */
 static void channel_close(struct channel *channel)
 {
 	struct broker *b = channel->broker;
@@ -47,7 +52,7 @@ static void channel_close(struct channel *channel)
 		b->wake_at_ms = b->linger_until_ms = clock_monotonic_ms() + LINGER_MS;
 }
 
-/* Reads one request. False: there will be none any more. */
+/* Reads one request. Returns false if no more will come. */
 static bool channel_read(struct channel *channel)
 {
 	char byte, control[CMSG_LEN(sizeof(struct ucred))] __attribute__((aligned(8)));
@@ -77,8 +82,8 @@ bool channel_prepare(struct broker *broker)
 		       sizeof(int)) == 0;
 }
 
-/* Every request gets a descriptor, a refused one too: it is closed at once, and the fact is said.
- * False with errno: it could not be sent. */
+/* Answers a request with a descriptor, even if it is refused: that one is closed at once, and a
+ * fact tells why. Returns false with errno if it could not be sent. */
 static bool channel_answer(struct channel *channel)
 {
 	struct broker *b = channel->broker;
@@ -92,7 +97,7 @@ static bool channel_answer(struct channel *channel)
 	return true;
 }
 
-/* One request at a time: the loop tells of the next one, and of room for an answer. */
+/* Handles one request at a time: the loop reports the next one, or room for an answer. */
 static void channel_wake(struct watch *watch)
 {
 	struct channel *c = watch->owner;
@@ -107,8 +112,8 @@ static void channel_wake(struct watch *watch)
 		channel_close(c);
 }
 
-/* A client of the proxy. One that cannot be accepted, for want of descriptors, waits for the next
- * one to come, for a connection to end, or for a sweep: the want may be the whole system's. */
+/* Accepts a client of the proxy. Without a free descriptor it waits for the next client, the end of
+ * a connection, or a sweep: the shortage may be the whole system's. */
 static void listener_wake(struct watch *watch)
 {
 	struct channel *c = watch->owner;
@@ -121,8 +126,8 @@ static void listener_wake(struct watch *watch)
 	connection_begin(c, fd);
 }
 
-/* The listener comes once, after that only the end. Who sends it is not asked: the jail's launcher
- * already is the jail's user, and drops its end before it runs anything. */
+/* Takes the listener once; afterwards only the end matters. The sender is not checked: the jail's
+ * launcher already is the jail's user, and closes its end before it runs anything. */
 static void lifeline_wake(struct watch *watch)
 {
 	struct channel *c = watch->owner;
@@ -155,7 +160,7 @@ int channel_open(struct broker *broker, int fd, const struct endpoint *to, struc
 		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &vouched, sizeof(vouched)) < 0 ||
 		fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
 		return err_errno(e, "cannot read the credentials behind descriptor %d", fd);
-	if (peer.uid != geteuid()) /* -1: it has none */
+	if (peer.uid != geteuid()) /* -1: it has no peer */
 		return err_set(
 			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());
 	*c = (struct channel){
@@ -166,7 +171,7 @@ int channel_open(struct broker *broker, int fd, const struct endpoint *to, struc
 		return err_errno(e, "cannot watch descriptor %d", fd);
 	broker->channel_count++;
 	broker->open_channels++;
-	/* The process, not the thread that started us, is whose life counts: hence no PDEATHSIG. */
+	/* The agent's process counts, not the thread that started us: hence no PDEATHSIG. */
 	if (broker->agent.fd < 0 && peer.pid != 0) {
 		broker->agent.fd = pidfd_open(peer.pid, 0);
 		if (broker->agent.fd < 0 || broker_want(broker, &broker->agent, EPOLLIN) < 0)

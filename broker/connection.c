@@ -1,10 +1,10 @@
 /*
- * A connection: one stream of bytes between the agent's socket and its endpoint's, and the fact it
- * leaves behind. Through the proxy the client first says where to.
+ * A connection: one stream of bytes between the agent's socket and its endpoint's, and its fact at
+ * the end. Through the proxy the client first names its destination.
  *
  * Each direction owns at most one 64 KiB block, and only while it holds bytes; it reads again when
- * these are gone, so a slow reader slows its writer and nothing else. An end of file travels
- * behind the bytes before it, one direction at a time. What the pin has not approved is held.
+ * these are gone, so a slow reader slows down only its writer. An end of file is passed on after
+ * the bytes before it, one direction at a time. Bytes that the pin has not approved are held.
  */
 #include "base/clock.h"
 #include "broker/broker.h"
@@ -14,41 +14,42 @@
 
 enum { DRAIN_ROUNDS_MAX = 64, PIN_TIMEOUT_MS = 10000, CONNECTIONS_MAX = 4096 };
 enum {
-	BLOCK_BYTES = 64 * 1024 - 256, /* and its headers: one packet on the loopback interface */
-	GROWTH_BYTES = PROXY_HEAD_BYTES - PROXY_REQUEST_MAX_BYTES, /* of a head, once it is ours */
+	BLOCK_BYTES = 64 * 1024 - 256, /* with its headers: one packet on the loopback interface */
+	/* How much our version of a head may be longer. */
+	GROWTH_BYTES = PROXY_HEAD_BYTES - PROXY_REQUEST_MAX_BYTES,
 	ROUNDS_MAX = 8,    /* full blocks in one direction before others have their turn */
-	FDS_RESERVED = 24, /* the loop's own, and what is made ahead */
-	FDS_PER_DIAL = 6,  /* two racing sockets and a copy, the resolver's */
+	FDS_RESERVED = 24, /* the loop's own, and those made ahead */
+	FDS_PER_DIAL = 6,  /* two racing sockets and a copy; the resolver's */
 };
 
-/* One end, and what came from it that the other one has not taken. */
+/* One end, and the bytes from it that the other end has not taken. */
 struct side {
 	struct watch watch; /* fd -1: not connected yet */
 	struct connection *owner;
 	struct side *peer;
 	char *block;       /* NULL: nothing held */
 	size_t start, end; /* the bytes held */
-	size_t approved;   /* of them, from `start` on */
-	uint64_t moved;    /* passed on so far */
+	size_t approved;   /* of the held bytes, from `start` on */
+	uint64_t moved;    /* bytes passed on so far */
 	bool ended;        /* it has sent its last byte */
-	bool shut;         /* and the other side was told, or is gone */
+	bool shut;         /* the other side was told, or has gone */
 	bool blocked;      /* it takes no more bytes for now */
-	bool hung; /* closed or reset: that will be reported until it is no longer watched */
+	bool hung;         /* closed or reset, which is reported until it is no longer watched */
 };
 
 struct connection {
-	struct dial dial; /* first: its dialler's answer leads back here */
+	struct dial dial; /* first: the dialler's answer leads back to the connection */
 	struct side agent, upstream;
 	struct pin pin;
 	struct channel *channel;
-	const struct endpoint *endpoint; /* NULL: not said yet */
+	const struct endpoint *endpoint; /* NULL: not named yet */
 	int64_t started_ms;
-	int64_t deadline_ms; /* when the pin must be satisfied; INT64_MAX: no such time */
+	int64_t deadline_ms; /* when the pin must be satisfied; INT64_MAX: never */
 	const char *refused;
-	const char *ending; /* what the end would be called now: eof, agent, reset */
-	const char *closed; /* what it was called, once it is over */
+	const char *ending; /* how an end now would be called: eof, agent, reset */
+	const char *closed; /* how it was called, once it is over */
 	LIST_ENTRY(connection) siblings;
-	struct proxy_request request; /* and what it asks for: through the proxy only */
+	struct proxy_request request; /* through the proxy only; `asked` is its destination */
 	struct endpoint asked;
 };
 _Static_assert(offsetof(struct connection, dial) == 0, "a dial is its connection");
@@ -84,7 +85,7 @@ static bool has_room(const struct side *side)
 	       side->end - side->start < BLOCK_BYTES;
 }
 
-/* Nothing can be written to it any more; what it has sent is still read. */
+/* Marks an end that nothing can be written to any more; what it has sent is still read. */
 static void lose_writer(struct side *side)
 {
 	side->peer->shut = true;
@@ -95,7 +96,7 @@ static void lose_writer(struct side *side)
 
 /* --- where to ------------------------------------------------------------------------------ */
 
-/* Refused at once when it cannot be dialled for. */
+/* Dials. Refuses at once if that is impossible. */
 static void dial(struct connection *connection, const struct endpoint *endpoint)
 {
 	connection->endpoint = endpoint;
@@ -107,7 +108,7 @@ static void dial(struct connection *connection, const struct endpoint *endpoint)
 		refuse(connection, REFUSED_DIAL);
 }
 
-/* The operator let this name resolve to private addresses. */
+/* Reports whether the operator lets this name resolve to private addresses. */
 static bool may_be_near(const struct options *options, const struct host_port *asked)
 {
 	for (size_t i = 0; i < options->near_count; i++)
@@ -116,7 +117,7 @@ static bool may_be_near(const struct options *options, const struct host_port *a
 	return false;
 }
 
-/* Dials where a client of the proxy wants to go, if that is listed. */
+/* Dials the destination of a client of the proxy, if that is listed. */
 static void choose(struct connection *connection)
 {
 	const struct options *o = connection->channel->broker->options;
@@ -135,7 +136,7 @@ static void choose(struct connection *connection)
 	dial(connection, &connection->asked);
 }
 
-/* Puts the head as the server is to see it where the client's was. */
+/* Replaces the client's head by the one for the server. */
 static void rewrite_head(struct side *side)
 {
 	char head[PROXY_HEAD_BYTES];
@@ -148,7 +149,7 @@ static void rewrite_head(struct side *side)
 	side->start = 0;
 }
 
-/* Takes the request out of what the client has sent: what follows it is for the endpoint. */
+/* Takes the request out of the client's bytes; those after it are for the endpoint. */
 static void ask(struct connection *connection)
 {
 	struct side *s = &connection->agent;
@@ -172,7 +173,7 @@ static void ask(struct connection *connection)
 
 /* --- moving bytes -------------------------------------------------------------------------- */
 
-/* True when there may be more to read at once. */
+/* Reads. Returns true if there may be more to read at once. */
 static bool fill(struct side *side)
 {
 	if (!hold(side)) {
@@ -211,7 +212,7 @@ static void pass_on(struct side *side)
 	side->moved += sent;
 	if (left) {
 		*left -= (int64_t)sent;
-		side->owner->deadline_ms = INT64_MAX; /* what is held now is the next head */
+		side->owner->deadline_ms = INT64_MAX; /* the held bytes are the next head */
 	}
 	if (side->start == side->end)
 		drop(side);
@@ -250,7 +251,7 @@ static bool move(struct side *side, const struct side *readable)
 	return more && !c->closed;
 }
 
-/* The agent sent its last byte: what the pin still waits for will not come. */
+/* Refuses a connection whose agent has sent its last byte if the pin still waits for more. */
 static void judge_end(struct connection *connection)
 {
 	bool holding = connection->agent.end > connection->agent.start;
@@ -282,7 +283,7 @@ static void say(const struct connection *connection)
 			"cause", connection->dial.cause));
 }
 
-/* Tells the proxy's client how it went. */
+/* Sends the proxy's client the result. */
 static bool answer(struct connection *connection)
 {
 	char reply[PROXY_REPLY_BYTES];
@@ -291,8 +292,8 @@ static bool answer(struct connection *connection)
 	       (ssize_t)len;
 }
 
-/* Closing a socket with unread bytes sends a reset, which may overtake what was forwarded: after a
- * refusal what the peers sent is read away, so that they see an end. */
+/* Closes one end. Closing a socket with unread bytes sends a reset, which may overtake forwarded
+ * bytes. So after a refusal the peers' bytes are read and dropped, and they see an end. */
 static void close_side(struct connection *connection, struct side *side)
 {
 	int fd = side->watch.fd;
@@ -320,8 +321,8 @@ static void end(struct connection *connection)
 	connection_tidy(b);
 	b->over = connection;
 	b->chores = true;
-	/* Nobody waits for the sockets to close once the agent is gone and the server was told; but
-	 * what they have to say is heard no more. */
+	/* The sockets can be closed later if the agent has gone and the server was told; but their
+	 * bytes are no longer read. */
 	if (!connection->agent.hung || connection->refused ||
 		broker_want(b, &connection->agent.watch, 0) < 0 ||
 		broker_want(b, &connection->upstream.watch, 0) < 0)
@@ -350,9 +351,9 @@ static void arm(struct side *side, bool reading)
 		c->closed = "reset";
 }
 
-/* While it is dialled for nothing is read from the agent, nor awaited. A plain request may come
- * whenever the agent has one, but then in one go. A later one's head waits only once the server has
- * taken what is before it. */
+/* Decides what to read. While dialling, nothing is read from the agent, nor expected. A plain
+ * request may come at any time, but then without pauses. The head of a later request has a deadline
+ * only once the server has taken the bytes before it. */
 static void settle(struct connection *connection)
 {
 	bool held = pin_holds_all(&connection->pin);
@@ -371,8 +372,8 @@ static void settle(struct connection *connection)
 		end(connection);
 }
 
-/* Downwards first: the server's answer may free what is held. While all is, nothing upstream is
- * watched, so that nothing of it is readable. */
+/* Moves bytes, those from the server first: its answer may release held ones. While all bytes are
+ * held, the server's end is not watched, so none of it is readable. */
 static void run(struct connection *connection, const struct side *readable)
 {
 	bool more = true;
@@ -387,7 +388,8 @@ static void run(struct connection *connection, const struct side *readable)
 	settle(connection);
 }
 
-/* A socketpair hangs up when its other end is closed for good: nobody reads any more. */
+/* Handles an event of one end. A socketpair hangs up when its other end is closed for good: then
+ * nobody reads any more. */
 static void side_wake(struct watch *watch)
 {
 	struct side *s = watch->owner;
@@ -398,7 +400,8 @@ static void side_wake(struct watch *watch)
 	run(s->owner, watch->ready & ~(uint32_t)EPOLLOUT ? s : NULL);
 }
 
-/* What is in use, and what the worst dial may need besides. */
+/* Reports whether enough descriptors are left for another connection, with those in use and the
+ * most that its dial may need. */
 static bool descriptors_left(const struct broker *broker)
 {
 	uint64_t sockets = broker->channel_count + 2 * (broker->live_count + 1) + FDS_RESERVED;

@@ -17,8 +17,9 @@ bool dialer_prepare(struct dialer *dialer)
 	return dialer->socket >= 0;
 }
 
-/* No quick acknowledgement: the one that ends the handshake goes along with the first bytes, so
- * that they wake the server once. It is for clients that speak first, as those that are held do. */
+/* Opens a socket without quick acknowledgement: the one that ends the handshake goes along with the
+ * first bytes, which wakes the server only once. This suits clients that speak first, as held ones
+ * do. */
 static int open_socket(void *owner, curlsocktype purpose, struct curl_sockaddr *to)
 {
 	struct dial *a = owner;
@@ -36,8 +37,8 @@ static int open_socket(void *owner, curlsocktype purpose, struct curl_sockaddr *
 	return TAKE_FD(d->socket);
 }
 
-/* Of a refusal only the head is read: a body that the proxy never ends would be read without coming
- * back to us, past every time-out. */
+/* Ends the transfer after the head of a refusal: libcurl would read a body that the proxy never
+ * ends without returning to us, beyond every time-out. */
 static size_t on_header(const char *line, size_t one, size_t len, void *easy)
 {
 	long status = 0;
@@ -64,7 +65,8 @@ static const char *cause_of(CURL *easy, CURLcode result)
 	return number == ECONNREFUSED ? "refused" : "unreachable";
 }
 
-/* Whoever waits for it is answered first, then libcurl is asked to let go. */
+/* Runs the dials. A waiting connection is answered first; then libcurl is asked to let go of the
+ * socket. */
 void dialer_turn(struct dialer *dialer, int fd, int timeout_ms)
 {
 	struct curl_waitfd also = {.fd = fd, .events = CURL_WAIT_POLLIN};
@@ -78,7 +80,8 @@ void dialer_turn(struct dialer *dialer, int fd, int timeout_ms)
 		CURL *easy = TAKE_PTR(a->easy);
 		if (message->data.result == CURLE_OK) {
 			curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, &own);
-			own = fcntl(own, F_DUPFD_CLOEXEC, 0); /* the other goes with the handle */
+			/* Libcurl closes the other one with its handle. */
+			own = fcntl(own, F_DUPFD_CLOEXEC, 0);
 			curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);
 		} else {
 			curl_easy_getinfo(easy, CURLINFO_HTTP_CONNECTCODE, &a->proxy_status);
@@ -104,8 +107,9 @@ int dialer_open(struct dialer *dialer, struct err *e)
 	return 0;
 }
 
-/* QUICK_EXIT: without it libcurl waits, on this thread, for a resolver that is stuck. A model may
- * be silent for minutes: dead peers are found by keepalive, not by short idle limits. */
+/* Configures a dial. QUICK_EXIT: without it libcurl waits, on this thread, for a resolver that
+ * hangs. A model may be silent for minutes, so dead peers are found by keepalive, not by short idle
+ * limits. */
 static bool configure(CURL *easy, struct dial *dial, const char *proxy)
 {
 	CURLcode bad = curl_easy_setopt(easy, CURLOPT_URL, dial->endpoint->at.text);

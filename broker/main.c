@@ -1,6 +1,6 @@
 /*
- * agent6-broker: the agent's only way out. This is the order in which it comes up; what needs the
- * host is opened first, then the process confines itself, then it serves.
+ * agent6-broker: the agent's only way out. These are the steps of its start: open everything that
+ * needs the host, confine the process, serve.
  */
 #include "base/exit.h"
 #include "broker/broker.h"
@@ -27,8 +27,8 @@ int main(int argc, char **argv)
 	if (options_decode(&options, argc, argv, &e) < 0)
 		return fail(&e, EXIT_REFUSED);
 	signal(SIGPIPE, SIG_IGN);
-	/* Whoever is stopped does not see that the agent has ended. The kernel sends this when the
-	 * thread ends that started us, which may be no end at all. */
+	/* A stopped broker does not notice that the agent has ended. The kernel sends this signal
+	 * when the thread that started us ends, which may be before its program ends. */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	if (restrain_descriptors(&options, &e) < 0 || broker_open(&broker, &options, &e) < 0 ||
 		restrain(&options, &weakness, &e) < 0)
@@ -39,6 +39,6 @@ int main(int argc, char **argv)
 	}
 	if (broker_serve(&broker, &e) < 0)
 		return fail(&e, EXIT_FAILED);
-	/* Nothing is left to flush, and a resolver thread may still be running. */
+	/* Nothing needs to be flushed, and a resolver thread may still run. */
 	_exit(EXIT_OK);
 }

@@ -26,8 +26,8 @@ int restrain_descriptors(struct options *options, struct err *e)
 
 /* --- Landlock ---------------------------------------------------------------------------- */
 
-/* Where Landlock is missing, seccomp still leaves no way to write or execute a file, nor a socket
- * to listen on. */
+/* Applies Landlock. On a kernel without it, seccomp alone prevents writing and executing files, and
+ * listening on a socket. */
 static int enter_landlock(const struct options *options, const char **weakness, struct err *e)
 {
 	int abi = ll_abi(), bad = 0;

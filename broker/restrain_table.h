@@ -1,5 +1,6 @@
 /*
- * What is left to the broker: the files it reads and the system calls it makes.
+ * The broker's own confinement as tables: the files that it reads and the system calls that it
+ * makes.
  */
 #ifndef BROKER_RESTRAIN_TABLE_H
 #define BROKER_RESTRAIN_TABLE_H
@@ -13,7 +14,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* The resolver's. */
+/* The resolver's files. */
 static const char *const readable[] = {
 	"/etc/resolv.conf", "/etc/hosts", "/etc/nsswitch.conf", "/etc/gai.conf", "/etc/host.conf",
 	"/etc/services", "/run/systemd/resolve", "/run/NetworkManager", "/run/resolvconf",
@@ -31,9 +32,9 @@ _Static_assert((AF_INET & AF_INET6) == AF_INET && ((AF_INET ^ AF_INET6) == 8), "
 #define FATAL(name)             {#name, SCMP_ACT_KILL_PROCESS, 0, {{0}}}
 #define WHEN(name, count, ...)  {#name, SCMP_ACT_ALLOW, count, {__VA_ARGS__}}
 
-/* What the event loop, libcurl's dialling, glibc's resolver and its threads use. */
+/* The calls of the event loop, libcurl's dialling, glibc's resolver and its threads. */
 static const struct call_rule calls[] = {
-	/* descriptors that are there, and files to read */
+	/* open descriptors, and files to read */
 	CALL(read), CALL(write), CALL(readv), CALL(writev), CALL(pread64), CALL(close), CALL(lseek),
 	CALL(fstat), CALL(newfstatat), CALL(stat), CALL(statx), CALL(access), CALL(faccessat),
 	CALL(faccessat2), CALL(readlink), CALL(readlinkat), CALL(fcntl), CALL(dup), CALL(pipe2),
@@ -46,7 +47,7 @@ static const struct call_rule calls[] = {
 	CALL(recvfrom), CALL(recvmsg), CALL(recvmmsg), CALL(accept4), CALL(sendto), CALL(sendmsg),
 	CALL(sendmmsg), CALL(connect), CALL(bind), CALL(shutdown), CALL(getsockname),
 	CALL(getpeername), CALL(getsockopt), CALL(setsockopt),
-	/* a datagram one could be connected to any name */
+	/* a datagram socket could be connected to any name */
 	WHEN(socketpair, 2, EQUAL(0, AF_UNIX), MASKED(1, SOCKET_TYPE, SOCK_STREAM)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_STREAM), EQUAL(2, IPPROTO_TCP)),
 	WHEN(socket, 3, INTERNET, MASKED(1, SOCKET_TYPE, SOCK_STREAM), EQUAL(2, 0)),
@@ -68,7 +69,8 @@ static const struct call_rule calls[] = {
 	CALL(clock_nanosleep), CALL(nanosleep), CALL(gettimeofday), CALL(time), CALL(rt_sigaction),
 	CALL(rt_sigprocmask), CALL(rt_sigreturn), CALL(sigaltstack), CALL(restart_syscall),
 	CALL(exit), CALL(exit_group),
-	/* A broker never does these: whoever tries is not the broker any more. */
+	/* The broker never makes these calls, so a process that tries is under another's
+	 * control. */
 	FATAL(execve), FATAL(execveat), FATAL(ptrace), FATAL(process_vm_readv),
 	FATAL(process_vm_writev), FATAL(pidfd_getfd),
 };

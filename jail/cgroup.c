@@ -1,6 +1,6 @@
 /*
- * A control group of the jail's own, where the caller may make one: the only bound on the memory
- * and the processes of all of it together.
+ * A control group of the jail's own, if the caller may make one: the only limit on the memory and
+ * the processes of the whole jail together.
  *
  * Attack: a hundred processes that each stay below their own limit; memory that no limit of a
  * process counts (shared, in files of /tmp). Without a group the per-process limits remain, and the
@@ -14,7 +14,7 @@
 
 enum { LEAVE_TRIES = 200, LEAVE_PAUSE_NS = 5000000 };
 
-/* Where version 1 keeps its controllers, and version 2 its only tree; both may be there at once. */
+/* The places of version 1's controllers, and of version 2's only tree; both may exist at once. */
 static const struct hierarchy {
 	bool v2;
 	const char *line, *at; /* in /proc/self/cgroup, below /sys/fs/cgroup */
@@ -33,8 +33,8 @@ static int put(const char *dir, const char *file, int64_t value)
 	return io_put(path, text, NULL);
 }
 
-/* The caller's own group in `text` (/proc/self/cgroup), and for version 2 its parent, which alone
- * may hold both processes below and limits, if it has them for those below. */
+/* Finds the caller's own group in `text` (/proc/self/cgroup). For version 2 finds its parent, since
+ * only that may have both processes below and limits, if it has those controllers. */
 static bool find_parent(const char *text, const struct hierarchy *hierarchy, char dir[PATH_MAX])
 {
 	AUTO_FREE char *given = NULL;
@@ -53,7 +53,7 @@ static bool find_parent(const char *text, const struct hierarchy *hierarchy, cha
 	       strstr(given, "memory") && strstr(given, "pids");
 }
 
-/* A launcher that was killed could not remove its group; the next one does. */
+/* Removes the group of a launcher that was killed. */
 static void sweep(const char *parent)
 {
 	DIR *dir = opendir(parent);
@@ -93,18 +93,18 @@ static bool is_required(const struct jail *jail, const char *layer)
 	return word && !strcmp(word, "cgroup");
 }
 
-/* Moving a process into a group waits for all processors, milliseconds on a busy host. Version 2
- * can start it inside; version 1 is used only where the policy requires a group. */
+/* Makes the groups. Moving a process into a group waits for all processors, milliseconds on a busy
+ * host. Version 2 can start it inside; version 1 is used only if the policy requires a group. */
 int cgroup_prepare(struct jail *jail, struct err *e)
 {
 	char parent[PATH_MAX];
 	AUTO_FREE char *text = NULL;
 	struct layers *layers = &jail->report->layers;
-	/* Launched alone, PID 1 inherits it. Once a process shares its memory with another, the
-	 * kernel looks at all of the host to change it. */
+	/* A jail launched alone passes it on to PID 1. Once a process shares its memory with
+	 * another one, the kernel searches the whole host to change it. */
 	if (jail->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
 		return -1;
-	/* Where version 2 has no tree there is nothing to find that nobody requires. */
+	/* Without version 2's tree there is only something to do if the policy requires a group. */
 	if (!LAYER_ON("cgroup") ||
 		(!jail->policy.require && jail->policy.memory_by != MEMORY_BY_CGROUP &&
 			access("/sys/fs/cgroup/cgroup.controllers", F_OK)) ||
@@ -133,7 +133,7 @@ int cgroup_enter(const struct jail *jail, pid_t pid, struct err *e)
 	return jail->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
 }
 
-/* Whether a file of a group has a line "`word` N" with N above 0. */
+/* Reports whether a file of a group has a line "`word` N" with N above 0. */
 static bool has_event(const char *dir, const char *file, const char *word)
 {
 	char path[PATH_MAX];
@@ -161,7 +161,7 @@ const char *cgroup_limit(const struct jail *jail)
 	return limit;
 }
 
-/* A group counts as busy for a moment after its last process was collected. */
+/* Removes the groups. A group counts as busy for a moment after its last process was reaped. */
 void cgroup_leave(struct jail *jail)
 {
 	while (jail->group_count) {

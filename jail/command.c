@@ -1,9 +1,9 @@
 /*
- * The command's own process, last steps: no descriptor but three, the policy's requirements met,
- * the working directory, then execve.
+ * The last steps of the command's own process: closes all descriptors but three, checks the
+ * policy's requirements, enters the working directory, and calls execve.
  *
  * Attack: a descriptor that the caller forgot to close (a directory, a connected socket, a log)
- * walks through every other wall.
+ * leads past every other layer.
  */
 #include "base/io.h"
 #include "jail/jail.h"
@@ -22,15 +22,16 @@ int command_check(struct jail *jail, struct err *e)
 
 int command_close(struct jail *jail, struct err *e)
 {
-	/* Not left to execve, which looks for the program first: /proc/self/fd is a way there. What
-	 * an order comes over is a socket, leads nowhere, and ends with execve. */
+	/* Close them before execve, which looks the program up first and could do so through
+	 * /proc/self/fd. The socket of an order leads nowhere, and is closed by execve. */
 	if (LAYER_ON("descriptors") && io_close_others(&jail->order_fd, 1))
 		return err_errno(e, "cannot close descriptors");
 	return 0;
 }
 
-/* From a directory outside, names lead to all that is above and below it, and Landlock lets modes
- * and times be changed there. A terminal that can be read could be taken for the session's own. */
+/* Checks the command's three descriptors. Through a directory outside, names lead to everything
+ * above and below it, and Landlock does not prevent changing modes and times there. A readable
+ * terminal could be made the session's own. */
 int command_stdio(struct jail *jail, struct err *e)
 {
 	struct stat st;
@@ -49,7 +50,7 @@ int command_stdio(struct jail *jail, struct err *e)
 	return 0;
 }
 
-/* Before the limits: those may leave nothing to allocate. */
+/* Allocates the arguments before the limits, which may leave no memory. */
 int command_arguments(struct jail *jail, struct err *e)
 {
 	size_t i, count = 0;
@@ -67,7 +68,7 @@ int command_arguments(struct jail *jail, struct err *e)
 	return 0;
 }
 
-/* A script that does not say what reads it is the shell's, as in a shell. */
+/* Executes a file; a script without an interpreter line is the shell's, as in a shell. */
 static void execute_at(char **argv, const char *path)
 {
 	char *name = argv[1];
@@ -80,8 +81,9 @@ static void execute_at(char **argv, const char *path)
 	argv[1] = name;
 }
 
-/* As execvp, whose C libraries differ in what they do with such a script: the shell gets the one
- * that PATH found, not another one of its name. Returns why there was nothing to execute. */
+/* Executes the program found in PATH like execvp, which handles such scripts differently in
+ * different C libraries: the shell gets the file that PATH found, not another one of its name.
+ * Returns the error if there was nothing to execute. */
 static int execute_found(char **argv)
 {
 	char path[PATH_MAX];
@@ -104,14 +106,14 @@ static int execute_found(char **argv)
 	return why;
 }
 
-/* Returns only when there is nothing to execute: the report has the reason, and the process ends.
- */
+/* Returns only if there is nothing to execute: the report has the reason, and the process ends. */
 int command_execute(struct jail *jail, struct err *e)
 {
 	(void)e;
 	jail->report->set_up = true;
 	environ =
-		LAYER_ON("environment") ? jail->env : environ; /* it always has a PATH to search */
+		/* It always has a PATH for the search. */
+		LAYER_ON("environment") ? jail->env : environ;
 	jail->report->exec_errno = execute_found(jail->argv);
 	jail->report->uninterpreted = jail->report->exec_errno == ENOENT &&
 				      strchr(jail->argv[1], '/') && !access(jail->argv[1], F_OK);

@@ -1,22 +1,23 @@
 /*
  * Opens every host tree of the layout as a detached, locked-down copy.
  *
- * Attack: a writable, set-id or device-bearing corner of a tree that was meant to be read-only, and
- * a link or rename between looking and mounting. A path is resolved once, without following any
- * link; the copy is made from that descriptor, and its flags are set on all of it, submounts
- * included, before it becomes visible anywhere.
+ * Attack: a writable, set-id or device-bearing corner of a tree that was meant to be read-only; and
+ * a link or rename between the check and the mount. A path is resolved once, without following any
+ * link; the copy is made from that descriptor, and its flags are set on all of it, including
+ * submounts, before it becomes visible anywhere.
  */
 #include "jail/jail.h"
 #include <linux/mount.h>
 #include <linux/openat2.h>
 
-/* What is the same for all trees. Two grants seldom have two owners: the last namespace is kept. */
+/* The common data for all trees. Two grants seldom have different owners, so the last namespace is
+ * kept. */
 struct opening {
 	int userns_fd;
 	uid_t uid;
 	gid_t gid;
 	bool map;     /* the ids of grants */
-	bool refused; /* by the file system of the last tree */
+	bool refused; /* the file system of the last tree refused */
 };
 
 static int lock_down(const struct place *place, int userns_fd, struct err *e)
@@ -32,20 +33,21 @@ static int lock_down(const struct place *place, int userns_fd, struct err *e)
 	if (!syscall(SYS_mount_setattr, place->tree_fd, "", AT_EMPTY_PATH | AT_RECURSIVE, &attr,
 		    sizeof(attr)))
 		return 0;
-	/* Where the file system cannot map ids, what is only read may stay as others see it; what
-	 * is written must not. */
+	/* If the file system cannot map ids, a read-only tree may keep its ids; a writable one must
+	 * not. */
 	if (userns_fd >= 0 && place->kind == PLACE_READ && errno == EINVAL)
 		return lock_down(place, -1, e);
 	return err_errno(e, "cannot set the mount flags of %s", place->path);
 }
 
-/* -1 without an error: one of the jail's own that is absent, or a link, which is made again: /bin
- * and friends are links on a merged-/usr host, /etc/localtime is one on most. */
+/* Opens a place's path. Returns -1 without an error for an absent place of the jail's own; and for
+ * a link, which is made again: /bin and others are links on a merged-/usr host, /etc/localtime is
+ * one on most. */
 static int open_path(struct place *place, struct err *e)
 {
 	struct open_how how = {.flags = O_PATH | O_CLOEXEC, .resolve = RESOLVE_NO_MAGICLINKS};
-	how.flags |= place->repository ? O_NOFOLLOW : 0; /* a link is held as one */
-	/* The target of this one is not visible inside, so it is bound itself. */
+	how.flags |= place->repository ? O_NOFOLLOW : 0; /* a link is held as a link */
+	/* The target of this link is not visible inside, so it is mounted itself. */
 	how.resolve |= strcmp(place->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, place->path, &how, sizeof(how));
 	place->link = fd < 0 && errno == ELOOP && !place->grant;
@@ -112,7 +114,7 @@ static int open_all(struct layout *layout, struct opening *opening, struct err *
 	return failed;
 }
 
-/* Root can open what the command's own user cannot, so it opens before the user is changed. */
+/* Opens the trees while still root, who can open files that the command's own user cannot. */
 int grants_open_as_root(struct jail *jail, struct err *e)
 {
 	struct opening o = {.map = true};
@@ -132,7 +134,7 @@ int grants_open_as_root(struct jail *jail, struct err *e)
 	return open_all(&jail->layout, &o, e);
 }
 
-/* An ordinary user may copy mounts only inside the namespaces it has made. */
+/* Opens the trees inside the new namespaces: only there may an ordinary user copy mounts. */
 int grants_open(struct jail *jail, struct err *e)
 {
 	struct opening o = {.map = false};

@@ -1,8 +1,8 @@
 /*
- * The hardened profile: no namespaces. Landlock is the wall around files, seccomp around the rest.
+ * The hardened profile, without namespaces: Landlock restricts files, seccomp everything else.
  *
- * Attack: a daemon left behind where no PID namespace dies with the command; files left in, or read
- * from, a shared /tmp; a command that is root because its launcher was.
+ * Attack: a daemon left behind, since no PID namespace dies with the command; files left in, or
+ * read from, a shared /tmp; a command that is root because its launcher was.
  */
 #include "jail/jail.h"
 #include <grp.h>
@@ -10,7 +10,8 @@
 
 enum { SWEEPS_MAX = 100000 };
 
-/* Root's command takes the workspace's owner; where that is root too there is nobody to become. */
+/* Chooses the user. Root's command becomes the workspace's owner; if that is root too, there is no
+ * other user. */
 static int choose_user(struct jail *jail, struct err *e)
 {
 	struct stat st;
@@ -37,14 +38,14 @@ static int make_temp(struct jail *jail, struct err *e)
 	jail->temp_dir = strdup(path);
 	if (chown(path, jail->host_uid, jail->host_gid))
 		return err_errno(e, "cannot give %s to the command's user", path);
-	/* git takes a system configuration that it may not read for a damaged one. */
+	/* Git fails over a system configuration that it may not read. */
 	return policy_add_env(&jail->policy,
 		json_pack("{s:s, s:s, s:s}", "HOME", path, "TMPDIR", path, "GIT_CONFIG_NOSYSTEM",
 			"1"),
 		e);
 }
 
-/* In the launcher. */
+/* Prepares, in the launcher. */
 int hardened_prepare(struct jail *jail, struct err *e)
 {
 	jail->report->layers.proc = "host";
@@ -65,13 +66,13 @@ int hardened_adopt(struct jail *jail, struct err *e)
 {
 	if (LAYER_ON("subreaper") && prctl(PR_SET_CHILD_SUBREAPER, 1))
 		return err_errno(e, "cannot become the subreaper");
-	/* Now: the command might leave no room in the system's table of files. */
+	/* Open it now: the command might leave no room in the system's table of files. */
 	own_close(&jail->children_fd);
 	jail->children_fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
 	return jail->children_fd < 0 ? err_errno(e, "cannot list this process's children") : 0;
 }
 
-/* Returns in the launcher only. */
+/* Starts the command's process. Returns in the launcher only. */
 int hardened_start(struct jail *jail, struct err *e)
 {
 	jail->launcher = getpid();
@@ -84,8 +85,9 @@ int hardened_start(struct jail *jail, struct err *e)
 	return jail->child_pidfd < 0 ? err_errno(e, "cannot watch the command") : 0;
 }
 
-/* In the command's process. The kernel forgets the death signal when ids change, so it is asked for
- * afterwards; the launcher may have died before that, and nothing would bound the command. */
+/* Changes the user, in the command's process. The kernel drops the death signal when ids change, so
+ * it is set afterwards; and as the launcher may have died before that, when nothing would limit the
+ * command, its parent is checked. */
 int hardened_become(struct jail *jail, struct err *e)
 {
 	bool other = jail->root == ROOT_HOST && jail->host_uid;
@@ -106,8 +108,8 @@ static bool is_in(const pid_t *list, pid_t pid)
 	return *list;
 }
 
-/* Kills and collects the direct children that are not in `kept`, which hands theirs to this
- * process. Returns how many there were. */
+/* Kills and reaps the direct children that are not in `kept`; their children become this process's.
+ * Returns how many there were. */
 static int end_children(const struct jail *jail, const pid_t *kept, struct err *e)
 {
 	char text[65536] = "";

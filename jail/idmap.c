@@ -1,9 +1,9 @@
 /*
  * User namespaces that exist only to map the ids of a mount.
  *
- * Attack: a jail that root started being root on the host. uid 0 owns /proc/sys and every root file
- * whatever its capabilities, and RLIMIT_NPROC does not count it. The command runs as an unused uid
- * instead, and its writable trees are mounted so that their owner on disk is that uid.
+ * Attack: a jail started by root whose command is root on the host. uid 0 owns /proc/sys and every
+ * root file whatever its capabilities, and RLIMIT_NPROC does not count it. The command runs as an
+ * unused uid instead, and its writable trees are mounted so that their owner on disk is that uid.
  */
 #include "base/io.h"
 #include "jail/jail.h"
@@ -17,7 +17,7 @@ int idmap_write(pid_t pid, const char *file, const char *text, struct err *e)
 	return io_put(path, text, e);
 }
 
-/* The first line is the one of uid 0, if any is. */
+/* Returns the kind of root. The first line of the map is that of uid 0, if there is one. */
 enum root_kind idmap_root(void)
 {
 	char text[4096] = "";
@@ -33,7 +33,7 @@ enum root_kind idmap_root(void)
 	return count > HOST_ID ? ROOT_HOST : ROOT_CONFINED;
 }
 
-/* Lines "on disk, on the host, count": one for the owner, the others around it. */
+/* Writes lines "on disk, on the host, count": one for the owner, the others around it. */
 static int write_map(pid_t holder, const char *file, unsigned owner, struct err *e)
 {
 	char text[128];
@@ -48,7 +48,7 @@ static int write_map(pid_t holder, const char *file, unsigned owner, struct err 
 	return idmap_write(holder, file, text, e);
 }
 
-static int holders; /* not collected yet */
+static int holders; /* not reaped yet */
 
 static int leave(void *unused)
 {
@@ -56,8 +56,8 @@ static int leave(void *unused)
 	return 0;
 }
 
-/* An ended process that nobody has collected still has its user namespace. It sends no signal when
- * it ends, so that __WCLONE finds it and no other; two find the same on their stack. */
+/* Opens a namespace by way of a process that has ended: until it is reaped, it still has its user
+ * namespace. It sends no signal at its end, so only __WCLONE finds it. */
 int idmap_open(uid_t uid, gid_t gid, struct err *e)
 {
 	static char stack[4096] __attribute__((aligned(16)));
@@ -74,7 +74,7 @@ int idmap_open(uid_t uid, gid_t gid, struct err *e)
 	return fd;
 }
 
-/* Asks for no more than there are: PID 1 may have its errno in the same place. */
+/* Reaps no more than there are: a failing call could change errno, which PID 1 may share. */
 void idmap_collect(void)
 {
 	for (; holders; holders--)

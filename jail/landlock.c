@@ -1,9 +1,6 @@
 /*
- * Landlock: the layout once more, enforced by a part of the kernel that knows nothing of mounts.
- *
- * Attack: a mount that came out wrong, a descriptor or /proc link that leads around the mounts,
- * tracing or signalling a process outside, abstract sockets of a shared network. On the hardened
- * profile this is the only wall around files.
+ * Landlock: enforces the layout a second time, in a part of the kernel that is independent of
+ * mounts.
  */
 #include "base/landlock.h"
 #include "base/path.h"
@@ -54,26 +51,27 @@ static uint64_t rights_of(const struct place *place)
 	case PLACE_PTS: return RIGHTS_DEVICE | LL_FS_READ_DIR | LL_FS_IOCTL_DEV;
 	case PLACE_HIDE:
 	case PLACE_MASK: return LL_FS_READ_FILE;
-	case PLACE_PIN: return 0; /* covered by the grant it stands in */
+	case PLACE_PIN: return 0; /* covered by the grant around it */
 	}
 	return 0;
 }
 
-/* In a root of its own the jail's /etc and /dev hold nothing that may not be used as they are. */
+/* Reports whether a place needs no rule: in a root of its own the jail's /etc and /dev contain only
+ * files that may be used as they are. */
 static bool is_covered(const struct place *place)
 {
 	return (place->kind == PLACE_DEVICE && !is_terminal(place)) ||
 	       (place->kind == PLACE_READ && path_is_below(place->path, "/etc"));
 }
 
-/* A kernel refuses a rule with a right that it does not know. */
+/* Adds a rule without rights that the kernel does not know: it would refuse the rule. */
 static int allow(const struct jail *jail, const char *path, uint64_t rights, struct err *e)
 {
 	return ll_allow(jail->ruleset_fd, path, rights & ll_fs_known(jail->landlock_abi), e);
 }
 
-/* Strict, what was mounted there. Otherwise what a command has made a link is no grant any more,
- * nor what it leads to. */
+/* Allows a place: in strict what was mounted there; else the file that was granted, and not a link
+ * that a command has put in its place, nor its target. */
 static int allow_place(const struct jail *jail, struct place *place, struct err *e)
 {
 	struct stat st;
@@ -86,8 +84,8 @@ static int allow_place(const struct jail *jail, struct place *place, struct err 
 	return fd < 0 ? -1 : ll_allow_fd(jail->ruleset_fd, fd, place->path, rights, e);
 }
 
-/* Once the paths are what the command will see: strict, in the new root while the network is made.
- */
+/* Allows all places, once paths are as the command will see them: in strict, in the new root while
+ * the network is made. */
 int landlock_allow(struct jail *jail, struct err *e)
 {
 	if (jail->ruleset_fd < 0)
@@ -98,8 +96,8 @@ int landlock_allow(struct jail *jail, struct err *e)
 		return -1;
 	for (size_t i = 0; i < jail->layout.count; i++) {
 		struct place *p = &jail->layout.place[i];
-		/* On the hardened profile nothing is mounted: what the host has there is no cover.
-		 */
+		/* On the hardened profile nothing is mounted: what the host has there covers
+		 * nothing. */
 		bool real = jail->strict ? !is_covered(p)
 					 : p->kind >= PLACE_READ && p->kind != PLACE_TMPFS;
 		if (real && !p->link && allow_place(jail, p, e))

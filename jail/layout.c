@@ -18,7 +18,7 @@ static const struct {
 
 static const char *const etc[] = {ETC_SHOWN(ETC_PATHS)};
 
-/* What is missing here fails, with its name, where it is opened. */
+/* Adds a place. A missing one fails with its name when it is opened. */
 int layout_add(struct layout *layout, const char *path, struct place place, struct err *e)
 {
 	struct stat st;
@@ -89,8 +89,8 @@ const struct place *layout_deepest(const struct layout *layout, const char *path
 	return found;
 }
 
-/* A path that is not visible through any place needs neither protection nor hiding; nor does one
- * behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
+/* Adds a protected or hidden path. One that is not visible through any place needs nothing; nor
+ * does one behind a link of the host's own (/lib on a merged-/usr host), which has another name. */
 static int add_held(struct layout *layout, const char *path, enum place_kind kind, struct err *e)
 {
 	const struct place *above = layout_deepest(layout, path);
@@ -116,8 +116,9 @@ static int add_held(struct layout *layout, const char *path, enum place_kind kin
 	return 0;
 }
 
-/* Landlock cannot take a part out of what it grants. In the workspace, where git's own directory is
- * always protected, the layer "protect" says that nothing is. */
+/* Refuses a protected path inside a grant on hardened, since Landlock cannot take a part out of a
+ * grant. For the workspace, whose .git is always protected, the layer "protect" reports that
+ * nothing is protected. */
 static int check_kept(const struct policy *policy, struct err *e)
 {
 	size_t i, k;
@@ -137,7 +138,8 @@ static int check_kept(const struct policy *policy, struct err *e)
 	return 0;
 }
 
-/* What a directory contains follows it at once, before what only begins with the same letters. */
+/* Orders places so that the contents of a directory follow it at once, before names that only begin
+ * with the same letters. */
 static int by_path(const void *left, const void *right)
 {
 	const struct place *p = left, *q = right;
@@ -150,8 +152,8 @@ static int by_path(const void *left, const void *right)
 	return order ? order : q->grant - p->grant;
 }
 
-/* Sorts, keeps of two places at one path the stricter, and drops what lies below a hidden one: it
- * is hidden with it. What contains a place is the one before it, or contains that. */
+/* Sorts, keeps the stricter of two places at one path, and drops places below a hidden one, which
+ * hides them too. The place that contains another is the one before it, or contains that one. */
 static void sort(struct layout *layout)
 {
 	size_t kept = 0;
@@ -211,17 +213,17 @@ static int add_own(struct layout *layout, const struct policy *policy, struct er
 	return 0;
 }
 
-/* Reports whether the rule of etc_table.h holds for `path`. A link says nothing itself. */
+/* Reports whether the rule of etc_table.h holds for `path`. A link itself does not matter. */
 static bool is_for_everybody(const char *path)
 {
-	enum { UNMAPPED_ID = 65534 }; /* root, to a user namespace that does not know it */
+	enum { UNMAPPED_ID = 65534 }; /* root's id in a user namespace that does not map it */
 	struct stat st;
 	return !lstat(path, &st) && (!st.st_uid || st.st_uid == UNMAPPED_ID) &&
 	       st.st_mode & S_IROTH;
 }
 
-/* Each path is looked at once: a launcher that builds many jails shows in all of them what it found
- * for the first. */
+/* Adds the paths of /etc. Each is examined once: a launcher that builds many jails shows in all of
+ * them what it found for the first. */
 static int add_etc(struct layout *layout, struct err *e)
 {
 	static const struct place read = {.kind = PLACE_READ};
@@ -245,7 +247,7 @@ static bool may_be_written(
 	return false;
 }
 
-/* What a search finds in one grant does not keep it from the others. */
+/* Scans each grant, even if the search of another one failed. */
 static int scan_grants(struct layout *layout, const struct policy *policy, int scan, struct err *e)
 {
 	int failed = 0;

@@ -10,19 +10,19 @@
 enum { MASK_BYTES = 8 };
 #define BIT(number) (1ull << ((number)-1))
 
-/* Of faults in this program, of stops, and what nobody has to ask for. As the kernel counts them: a
- * C library would leave some out. */
+/* Signals for faults in this program, for stops, and those without effect by default. They are
+ * numbered for the kernel: a C library would leave some out. */
 static const uint64_t left_alone = BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGABRT) | BIT(SIGBUS) |
 				   BIT(SIGFPE) | BIT(SIGSEGV) | BIT(SIGSYS) | BIT(SIGCHLD) |
 				   BIT(SIGCONT) | BIT(SIGTSTP) | BIT(SIGTTIN) | BIT(SIGTTOU) |
 				   BIT(SIGURG) | BIT(SIGWINCH);
 
-/* The death signal is about the thread that started this process, which may end long before its
- * program: it only wakes a launcher that was stopped, and parent_fd says who has ended. A parent in
- * another PID namespace cannot be watched. */
+/* Sets up the lifeline. The death signal is sent when the thread that started this process ends,
+ * perhaps long before its program: it only wakes a stopped launcher, and parent_fd tells who has
+ * ended. A parent in another PID namespace cannot be watched. */
 int lifeline_begin(struct jail *jail, bool watch, struct err *e)
 {
-	/* Who writes to nobody is told so, too. */
+	/* SIGPIPE is blocked but not taken: a write to a closed pipe then fails with EPIPE. */
 	const uint64_t blocked = ~left_alone, taken = blocked & ~BIT(SIGPIPE);
 	pid_t parent = getppid();
 	syscall(SYS_rt_sigprocmask, SIG_BLOCK, &blocked, NULL, MASK_BYTES);

@@ -1,6 +1,6 @@
 /*
- * agent6-jail: runs one command in a jail. Below is the order of confinement; each step is a file
- * that opens with the attack it stops. A step that fails ends the jail with its name.
+ * agent6-jail: runs one command in a jail. Below are the steps of confinement in order; each is in
+ * a file that opens with the attack it stops. A step that fails ends the jail with its name.
  */
 #include "base/io.h"
 #include "base/num.h"
@@ -11,7 +11,7 @@ static int layout_prepare(struct jail *jail, struct err *e)
 	return layout_init(&jail->layout, &jail->policy, repositories_scan(jail, true), e);
 }
 
-/* For which profiles a step is. */
+/* The profiles that a step is for. */
 enum { STRICT = 1, HARDENED = 2, BOTH = 3 };
 
 static const struct step launcher[] = {
@@ -56,7 +56,7 @@ static const struct step command[] = {
 	{BOTH, "order", serve_take},
 	{BOTH, "descriptors", command_stdio},
 	{BOTH, "arguments", command_arguments},
-	/* After the last allocation: sanitizers need room for those. */
+	/* Comes after the last allocation, since sanitizers need memory for those. */
 	{BOTH, "limits", limits_apply},
 	{BOTH, "order", serve_begin},
 	{BOTH, "execute", command_execute},
@@ -95,7 +95,7 @@ void jail_start(struct jail *jail)
 	layers->memory = layers->processes = "rlimit";
 	int failed = run(jail, launcher);
 	prctl(PR_SET_DUMPABLE, 0);
-	idmap_collect(); /* now that the jail works on by itself */
+	idmap_collect(); /* the jail now continues by itself */
 	if (jail->child > 0 && failed)
 		kill(jail->child, SIGKILL);
 }
@@ -126,7 +126,7 @@ static int parse_options(int argc, char **argv, int fds[FDS], struct err *e)
 	return serve == (fds[SOCKET_FD] >= 0) ? 0 : err_set(e, "%s", usage);
 }
 
-/* What is opened or received shall not land where the command's own descriptors belong. */
+/* Fills the standard descriptors, so that no opened or received file gets one of their numbers. */
 static int fill_standard(struct err *e)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -135,7 +135,7 @@ static int fill_standard(struct err *e)
 	return 0;
 }
 
-/* The command shall not read it: on standard input, it would begin behind it. */
+/* Reads the policy, and closes it: on standard input, the command could read it again. */
 static int read_policy(int fd, struct policy *policy, struct err *e)
 {
 	AUTO_BUF b;
@@ -153,8 +153,8 @@ static int read_policy(int fd, struct policy *policy, struct err *e)
 
 static void settle(void)
 {
-	/* To the kernel a mask without a signal, and a signal's default. A C library would keep
-	 * some signals as the caller left them. */
+	/* For the kernel this is an empty mask and the default action. A C library would leave some
+	 * signals as they were. */
 	static const uint64_t nothing[4];
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, nothing, NULL, sizeof(nothing[0]));
 	for (int number = 1; number < NSIG; number++)
@@ -164,10 +164,11 @@ static void settle(void)
 
 int main(int argc, char **argv)
 {
-	static struct jail j; /* large: nothing of it may be written down in the program */
+	static struct jail j; /* too large for the stack */
 	int fds[FDS] = {-1, -1, -1};
 	struct err e = ERR_NONE;
-	/* The names are the operator's: nobody's collisions. The default would read a file. */
+	/* Nobody but the operator chooses these names, so collisions do not matter. The default
+	 * seed reads a file. */
 	json_object_seed(1);
 	j.report = report_new();
 	j.root = idmap_root();
@@ -191,7 +192,7 @@ int main(int argc, char **argv)
 		jail_start(&j);
 	}
 	int code = supervise(&j, fds[STATUS_FD]);
-	/* PID 1 executes nothing any more; the kernel ends it without anybody waiting. */
+	/* PID 1 executes nothing more; the kernel ends it without anybody waiting. */
 	if (j.group_count || j.temp_dir)
 		supervise_clean(&j);
 	placeholder_leave(&j);

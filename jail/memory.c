@@ -1,11 +1,11 @@
 /*
- * Memory where no group counts it: the sum over all of the jail is looked at, the more often the
- * nearer it is to memory_mb, and above it the jail ends.
+ * Memory without a group: watches the sum over the whole jail, more often the closer it is to
+ * memory_mb; above that the jail ends.
  *
  * Attack: memory that no limit of a process counts: shared, in files of /tmp or of no directory, in
  * segments and queues of System V, in page tables, of many processes at once. Clean pages of files
- * do not count. PID 1 of a strict jail looks at the jail's own /proc; hardened, the launcher looks
- * at its descendants. docs/confinement.md says what a look does not see.
+ * do not count. PID 1 of a strict jail looks at the jail's own /proc; on hardened the launcher
+ * looks at its descendants. docs/confinement.md lists what a look does not see.
  */
 #include "base/clock.h"
 #include "base/io.h"
@@ -18,7 +18,7 @@
 #include <sys/statfs.h>
 #include <sys/sysmacros.h>
 
-/* No memory is filled faster than 4 GiB a second, and a look takes at most a 20th of the time. */
+/* Memory cannot fill faster than 4 GiB a second, and looking takes at most a 20th of the time. */
 enum { LEAST_MS = 20, MOST_MS = 500, BYTES_PER_MS = 4 * MIB, COST_FACTOR = 20 };
 enum { SEEN_MAX = 4096, TEXT_MAX = 64 * 1024, QUEUE_MAX = 16 * 1024, NAME_MAX_BYTES = 32 };
 
@@ -31,11 +31,11 @@ struct mapping {
 
 struct look {
 	int proc_fd;
-	/* The second of two: shared pages once, from smaps. The first is an upper bound, from
-	 * status, and finds the files without a directory. */
+	/* The second of two looks counts shared pages once, from smaps. The first gives an upper
+	 * bound, from status, and finds the files without a directory. */
 	bool exact;
-	uint64_t bytes;   /* of the processes */
-	uint64_t objects; /* bytes of what is shared by name or descriptor */
+	uint64_t bytes;   /* the processes' memory */
+	uint64_t objects; /* memory shared by name or descriptor */
 	int64_t tasks;
 	uint64_t seen[SEEN_MAX]; /* inodes of files without a directory, hashed; 0: free */
 };
@@ -44,7 +44,7 @@ typedef void visit_fn(struct look *look, const char *pid);
 
 /* --- devices ---------------------------------------------------------------------------------- */
 
-/* As in linux/stat.h, which not every C library lets be included. */
+/* The layout of linux/stat.h, which cannot be included with every C library. */
 struct file_status {
 	uint32_t mask, block_bytes;
 	uint64_t attributes;
@@ -56,8 +56,7 @@ struct file_status {
 };
 enum { STATUS_INODE = 0x100, STATUS_BLOCKS = 0x400, STATUS_AS_KNOWN = 0x5800 };
 
-/* What the kernel knows of it will do, and nothing is mounted for it: a file on a dead server would
- * not answer. */
+/* Reads what the kernel knows already, and mounts nothing: a file on a dead server would block. */
 static bool read_status(int fd, const char *path, struct file_status *st)
 {
 	return !syscall(SYS_statx, fd, path, STATUS_AS_KNOWN, STATUS_INODE | STATUS_BLOCKS, st);
@@ -68,7 +67,7 @@ static dev_t device_of(const struct file_status *st)
 	return makedev(st->device[0], st->device[1]);
 }
 
-/* Of files in memory that lie in no directory, and of those of a strict jail's own root. */
+/* The devices of files in memory without a directory, and of a strict jail's own root. */
 static dev_t memory_device, root_device;
 
 static void find_devices(const struct jail *jail)
@@ -106,7 +105,7 @@ struct entry {
 	char name[];
 };
 
-/* Calls `visit` for every number in a directory; without allocating, which PID 1 must not. */
+/* Calls `visit` for every number in a directory; allocates nothing, which PID 1 must not. */
 static void each_number(struct look *look, int fd, const char *prefix, visit_fn *visit)
 {
 	char room[4096] __attribute__((aligned(8))), name[3 * NAME_MAX_BYTES];
@@ -130,7 +129,7 @@ static uint64_t number_after(const char *text, const char *name)
 
 /* --- files in memory without a directory ------------------------------------------------------ */
 
-/* Whether it was known already; where there is no room it is not, and counts again. */
+/* Reports whether a file was noted before. If there is no room it was not, and counts again. */
 static bool note_seen(struct look *look, uint64_t inode, bool add)
 {
 	for (size_t i = 0; i < SEEN_MAX; i++) {
@@ -145,7 +144,7 @@ static bool note_seen(struct look *look, uint64_t inode, bool add)
 	return false;
 }
 
-/* `path`: PID/fd/N. */
+/* Looks at a descriptor. `path`: PID/fd/N. */
 static void look_descriptor(struct look *look, const char *path)
 {
 	struct file_status st;
@@ -165,7 +164,7 @@ static void look_descriptors(struct look *look, const char *pid)
 
 /* --- a process -------------------------------------------------------------------------------- */
 
-/* Counts what belongs to the mapping alone: not what its file, counted already, has of memory. */
+/* Adds a mapping's own memory, not that of its file, which is counted already. */
 static void add_mapping(struct look *look, const struct mapping *mapping)
 {
 	bool memory = mapping->device == memory_device;
@@ -194,7 +193,7 @@ static void read_line(struct look *look, const char *line, struct mapping *mappi
 	}
 }
 
-/* False: it may not be read, or could not be to its end. */
+/* Looks at a process's mappings. Returns false if they may not be read, or not to their end. */
 static bool look_mappings(struct look *look, const char *pid)
 {
 	static char text[TEXT_MAX];
@@ -216,7 +215,8 @@ static bool look_mappings(struct look *look, const char *pid)
 	return !len;
 }
 
-/* A process or a task of one, and what its status says. False: it has no memory (any more). */
+/* Looks at a process or one of its tasks, by its status. Returns false if it has no memory (any
+ * more). */
 static bool look_at_memory(struct look *look, const char *pid, const char *text)
 {
 	if (!strstr(text, "\nVmRSS:"))
@@ -235,7 +235,7 @@ static bool look_at_memory(struct look *look, const char *pid, const char *text)
 static void look_at_task(struct look *look, const char *pid)
 {
 	static char text[TEXT_MAX];
-	static bool found; /* where one task has been counted, the others have the same */
+	static bool found; /* once one task is counted, the others have the same memory */
 	const char *slash = strchr(pid, '/');
 	if (!slash)
 		found = false;
@@ -252,7 +252,7 @@ static void look_at_process(struct look *look, const char *pid)
 	look->tasks += look->exact ? 0 : (int64_t)number_after(text, "\nThreads:");
 	if (look_at_memory(look, pid, text) || number_after(text, "\nThreads:") < 2)
 		return;
-	/* The first thread has ended, and the memory is the others'. */
+	/* The first thread has ended, and the memory belongs to the others. */
 	AUTO_FD int fd = open_at(look, pid, "task");
 	snprintf(prefix, sizeof(prefix), "%s/task/", pid);
 	look_at_task(look, pid);
@@ -274,7 +274,7 @@ static void queue_children(struct look *look, const char *task)
 		queue[queued++] = (pid_t)pid;
 }
 
-/* In the launcher of a hardened jail: what it started, and what those did. */
+/* Visits, in the launcher of a hardened jail, its descendants. */
 static void each_descendant(struct look *look)
 {
 	char pid[NAME_MAX_BYTES], prefix[2 * NAME_MAX_BYTES];
@@ -290,7 +290,7 @@ static void each_descendant(struct look *look)
 	}
 }
 
-/* What the namespaces of a strict jail have of their own. */
+/* Returns the memory of a strict jail's own namespaces. */
 static uint64_t namespace_bytes(void)
 {
 	struct statfs root;
@@ -330,7 +330,9 @@ int memory_look(struct jail *jail, bool ended)
 {
 	static struct look look;
 	static int
-		above; /* so many looks in a row: a process that starts another shares all of it */
+		/* The number of looks in a row; a process shares all of its memory with one that it
+		 * has just started. */
+		above;
 	uint64_t most = (uint64_t)jail->policy.memory_mb * MIB;
 	int64_t begin_ms = clock_monotonic_ms();
 	if (!memory_device)
@@ -348,7 +350,7 @@ int memory_look(struct jail *jail, bool ended)
 	return wait_ms < LEAST_MS ? LEAST_MS : wait_ms > MOST_MS ? MOST_MS : (int)wait_ms;
 }
 
-/* From then on a command that is over sooner costs nothing. */
+/* Returns the time until the first look, before which a short command costs nothing. */
 int memory_first_ms(const struct jail *jail)
 {
 	int64_t ms = jail->policy.memory_mb * MIB / BYTES_PER_MS;

@@ -2,9 +2,9 @@
  * The namespaces of a strict jail: user, mount, PID, IPC, UTS and cgroup in one call. The network
  * follows (network.c).
  *
- * Attack: everything that has a global name. Processes to signal or trace, mounts to change, host
- * services on loopback or abstract sockets, shared memory, the host's name. What is not in the
- * jail's namespaces has no name inside.
+ * Attack: everything with a global name: processes to signal or trace, mounts to change, host
+ * services on loopback or abstract sockets, shared memory, the host's name. Nothing outside the
+ * jail's namespaces has a name inside.
  */
 #include "jail/jail.h"
 #include "jail/root_table.h"
@@ -37,10 +37,10 @@ static int write_maps(const struct jail *jail, struct err *e)
 	return idmap_write(jail->child, "gid_map", text, e);
 }
 
-/* In the launcher's memory, on a stack of its own, so that nothing is copied, nor taken down twice.
- * In memory of its own where an order is read behind it, which a model may have worded; and in a
- * group, where running out of memory ends every process that shares it. clone3(2) only there:
- * containers often forbid it. */
+/* Starts PID 1 in the launcher's memory, on a stack of its own, so that nothing is copied or taken
+ * down twice. It gets memory of its own if it will read an order, which a model may have worded;
+ * and in a group, where running out of memory ends every process that shares it. clone3(2) is used
+ * only in a group, since containers often forbid it. */
 static pid_t start_first(struct jail *jail)
 {
 	static char stack[256 * 1024] __attribute__((aligned(16)));
@@ -61,8 +61,8 @@ static pid_t start_first(struct jail *jail)
 	return first;
 }
 
-/* One byte goes through the pair, once the id maps are written; after that each end only closes
- * with its process. */
+/* Enters the namespaces. One byte goes through the pair once the id maps are written; afterwards
+ * each end closes only with its process. */
 int namespaces_enter(struct jail *jail, struct err *e)
 {
 	int pair[2];
@@ -82,14 +82,14 @@ int namespaces_enter(struct jail *jail, struct err *e)
 						  : "user mount pid ipc uts cgroup net";
 	if (cgroup_enter(jail, jail->child, e) || write_maps(jail, e))
 		return -1;
-	/* PID 1 may have ended, with its reason in the report: that is told, not died of. */
+	/* PID 1 may have ended, with its reason in the report, so avoid SIGPIPE. */
 	return send(jail->alive_fd, "", 1, MSG_NOSIGNAL) == 1
 		       ? 0
 		       : err_errno(e, "cannot release the jail");
 }
 
-/* In PID 1: takes the mapped ids. The kernel forgets the death signal when ids change, so it is
- * asked for afterwards; the launcher may have died before that, and its end of the pair tells. */
+/* Takes the mapped ids, in PID 1. The kernel drops the death signal when ids change, so it is set
+ * afterwards; if the launcher died before that, its end of the pair tells. */
 int namespaces_become(struct jail *jail, struct err *e)
 {
 	char byte;
@@ -109,7 +109,7 @@ int namespaces_become(struct jail *jail, struct err *e)
 	return poll(&alive, 1, 0) ? err_set(e, "the launcher has ended") : 0;
 }
 
-/* Of the watches on files and directories that a user may have, at most half is the jail's. */
+/* Limits the jail to half of the watches on files and directories that a user may have. */
 static bool limit_watches(void)
 {
 	static const char *const names[] = {"max_inotify_instances", "max_inotify_watches"};
@@ -128,9 +128,9 @@ static bool limit_watches(void)
 	return limited;
 }
 
-/* Seccomp refuses new user namespaces; this refuses them once more, by count. It goes through the
- * jail's own /proc, which is closed to writing only then: in the host's, the name is looked up
- * among those of all user namespaces. */
+/* Limits the number of user namespaces to none, in addition to seccomp's refusal. The file is in
+ * the jail's own /proc, which is made read-only afterwards: in the host's /proc the name would
+ * belong to another user namespace. */
 int namespaces_limit(struct jail *jail, struct err *e)
 {
 	struct layers *layers = &jail->report->layers;

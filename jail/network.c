@@ -1,9 +1,9 @@
 /*
- * The jail's own network: an empty namespace with loopback up and, when the policy lists hosts, a
+ * The jail's own network: an empty namespace with loopback up and, if the policy lists hosts, a
  * proxy listener that the launcher's caller serves from outside.
  *
  * Attack: any connection that the policy does not name. There is no route; the only way out is a
- * listening socket whose accepting end is held by the broker, and no process inside bridges it.
+ * listening socket whose accepting end the broker holds, and no process inside bridges it.
  */
 #include "base/fdpass.h"
 #include "jail/jail.h"
@@ -15,7 +15,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* Every port of a network that was just made is free; this one nobody is given by chance. */
+/* Every port of a new network is free; clients do not get this one by chance. */
 enum { PROXY_PORT = 61080 };
 #define PROXY_AT "127.0.0.1:61080"
 
@@ -30,9 +30,9 @@ static int open_proxy(struct policy *policy, struct err *e)
 		return err_errno(e, "cannot open the proxy's listener");
 	if (fdpass_send((int)policy->proxy_fd, "L", 1, &fd, 1))
 		return err_errno(e, "cannot hand the proxy's listener to its descriptor");
-	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, used or
-	 * not. Node.js looks at these when it is told to. What the command is given already stays:
-	 * NO_PROXY leaves out what of this host is listed. */
+	/* ALL_PROXY is HTTP, too: httpx and aria2 stop at a scheme that they do not know, even if
+	 * it is not used. Node.js reads these variables only if told to. Variables that the command
+	 * was given stay: NO_PROXY leaves out listed names of this host. */
 	json_auto_t *more = json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s}", "HTTP_PROXY",
 		http, "http_proxy", http, "HTTPS_PROXY", http, "https_proxy", http, "ALL_PROXY",
 		http, "all_proxy", http, "NO_PROXY", own, "no_proxy", own, "NODE_USE_ENV_PROXY",
@@ -41,9 +41,9 @@ static int open_proxy(struct policy *policy, struct err *e)
 }
 
 static pid_t helper; /* the thread below, until it has ended */
-static int made_fd;  /* of the new namespace; -1: none was made; 0: none is wanted */
+static int made_fd;  /* the new namespace; -1: none was made; 0: none is wanted */
 
-/* The new namespace's descriptor. */
+/* Makes a namespace. Returns its descriptor. */
 static int make(struct err *e)
 {
 	if (unshare(CLONE_NEWNET))
@@ -53,7 +53,7 @@ static int make(struct err *e)
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &lo))
 		return err_errno(e, "cannot bring up the loopback device");
 	int net = ioctl(fd, SIOCGSKNS);
-	close(fd); /* AUTO_FD would write errno, which is the other process's too */
+	close(fd); /* AUTO_FD would write errno, which the other process shares */
 	return net < 0 ? err_errno(e, "cannot open the network namespace") : net;
 }
 
@@ -64,8 +64,8 @@ static int help(void *unused)
 	return 0;
 }
 
-/* What it has made. The kernel clears its number, and wakes who waits for that: clone(2),
- * CLONE_CHILD_CLEARTID. */
+/* Waits for the helper and returns its result. The kernel clears the thread's number, and wakes who
+ * waits for that: clone(2), CLONE_CHILD_CLEARTID. */
 static int await_helper(void)
 {
 	for (pid_t tid; (tid = __atomic_load_n(&helper, __ATOMIC_ACQUIRE));)
@@ -73,23 +73,23 @@ static int await_helper(void)
 	return __atomic_load_n(&made_fd, __ATOMIC_ACQUIRE);
 }
 
-/* Many hosts, virtual machines above all, put what is new on the processor of who made it, for the
- * others to sleep; there it would wait until this one does. Where it cannot be chosen it does wait.
- */
+/* Moves a thread to another processor. Many hosts, above all virtual machines, start it on its
+ * maker's processor, where it would wait until the maker sleeps, while others are idle. If no other
+ * can be chosen it waits. */
 static void send_elsewhere(pid_t thread)
 {
 	cpu_set_t set;
 	unsigned here;
-	/* The C library would look for a faster way first, which takes longer. */
+	/* The C library first tries a faster way, which takes longer. */
 	if (syscall(SYS_getcpu, &here, NULL, NULL) || sched_getaffinity(0, sizeof(set), &set))
 		return;
 	CPU_CLR((size_t)here, &set);
-	sched_setaffinity(thread, sizeof(set), &set); /* none left: refused */
+	sched_setaffinity(thread, sizeof(set), &set); /* fails if none is left */
 }
 
-/* A network takes the kernel as long as the whole rest of the jail. It is made by a helper
- * meanwhile, a thread that allocates nothing and, unless it fails, leaves errno alone: a process
- * would take as long again to collect as to start. */
+/* Begins to make the network, which takes the kernel as long as the rest of the jail. A helper does
+ * it meanwhile: a thread that allocates nothing and, unless it fails, does not change errno. A
+ * process would take as long to reap as to start. */
 int network_begin(struct jail *jail, struct err *e)
 {
 	static char stack[64 * 1024] __attribute__((aligned(16)));
@@ -118,9 +118,8 @@ int network_enter(struct jail *jail, struct err *e)
 	return jail->policy.network == NETWORK_PROXY ? open_proxy(&jail->policy, e) : 0;
 }
 
-/* The helper's errno is this process's, too: a step may have failed by it, or have taken it for its
- * own. Where there is no network that is the cause, and why there is none only one alone can say.
- */
+/* Corrects the report: the helper shares this process's errno, so a step may have failed by it or
+ * reported it as its own. If there is no network, that is the cause. */
 void network_explain(struct jail *jail)
 {
 	struct err e = ERR_NONE;

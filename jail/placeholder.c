@@ -1,10 +1,10 @@
 /*
- * An empty `.git` in a workspace that has none, for as long as a command runs.
+ * An empty `.git` in a workspace that has none, while a command runs.
  *
  * Attack: a command makes WORKSPACE/.git, with settings that the user's next git, prompt or editor
- * executes on the host. A name that is not there cannot be held; an empty directory can, and git
- * takes it for none. All jails in the workspace share it: each locks it, and the last one removes
- * it. When all of them were killed it stays, until the next jail there has ended.
+ * executes on the host. A missing name cannot be protected; an empty directory can, and git does
+ * not take it for a repository. All jails in the workspace share it: each locks it, and the last
+ * one removes it. If all of them were killed it stays, until the next jail there has ended.
  */
 #include "base/vcs.h"
 #include "jail/jail.h"
@@ -27,8 +27,8 @@ static bool is_empty(int dir_fd)
 	return len >= 0;
 }
 
-/* A directory that this caller may not write is not the command's to write either, unless it is its
- * own, whose mode it may change. */
+/* Reports whether a directory is closed to the command: it is if this caller may not write it,
+ * unless the caller owns it and could change its mode. */
 static bool is_shut(int workspace_fd)
 {
 	struct stat st;
@@ -36,7 +36,7 @@ static bool is_shut(int workspace_fd)
 	       (errno == EACCES && !fstat(workspace_fd, &st) && st.st_uid != geteuid());
 }
 
-/* Whether the locked directory is still the one that has the name. */
+/* Reports whether the locked directory is still the one with this name. */
 static bool is_current(int fd, int workspace_fd)
 {
 	struct stat own, named;
@@ -44,7 +44,8 @@ static bool is_current(int fd, int workspace_fd)
 	       own.st_dev == named.st_dev && own.st_ino == named.st_ino;
 }
 
-/* 1: the last one has removed it meanwhile. */
+/* Makes and locks the directory. Returns 1 if another jail, the last one, has removed it
+ * meanwhile. */
 static int lock(struct jail *jail, int workspace_fd, struct err *e)
 {
 	struct stat st;
@@ -54,7 +55,7 @@ static int lock(struct jail *jail, int workspace_fd, struct err *e)
 	AUTO_FD int fd =
 		openat(workspace_fd, ".git", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT; /* else it is a file or a link, or nobody's to read */
+		return errno == ENOENT; /* else it is a file or a link, or unreadable */
 	if (!is_empty(fd))
 		return 0;
 	if (made && !fstat(workspace_fd, &st) && fchown(fd, st.st_uid, st.st_gid) && !geteuid())
@@ -74,7 +75,7 @@ int placeholder_hold(struct jail *jail, struct err *e)
 		return 0;
 	AUTO_FD int fd = open(p->workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || scan_is_git_dir(fd))
-		return 0; /* what is wrong with it is said where it is mounted */
+		return 0; /* its error is reported when it is mounted */
 	int again = 1;
 	for (int tries = 0; again > 0 && tries < TRIES; tries++)
 		again = lock(jail, fd, e);
@@ -87,6 +88,6 @@ void placeholder_leave(struct jail *jail)
 		return;
 	AUTO_FD int fd = open(jail->policy.workspace, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (!flock(jail->placeholder_fd, LOCK_EX | LOCK_NB) && is_current(jail->placeholder_fd, fd))
-		unlinkat(fd, ".git", AT_REMOVEDIR); /* refused where somebody has made it theirs */
+		unlinkat(fd, ".git", AT_REMOVEDIR); /* fails if somebody has put files there */
 	own_close(&jail->placeholder_fd);
 }

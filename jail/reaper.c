@@ -1,10 +1,10 @@
 /*
- * PID 1 of a strict jail: starts the command, reaps what is orphaned, and takes everything with it
- * when the command or the launcher ends.
+ * PID 1 of a strict jail: starts the command, reaps orphans, and ends everything when the command
+ * or the launcher ends.
  *
  * Attack: a daemon that outlives the command; an answer forged through /proc/1. The kernel kills a
- * PID namespace with its PID 1; this process holds no descriptor but the pipe that tells of the
- * launcher's end, cannot be inspected, and stands outside the command's Landlock domain.
+ * PID namespace with its PID 1. This process holds no descriptor but the pipe that signals the
+ * launcher's end, cannot be inspected, and is outside the command's Landlock domain.
  */
 #include "base/clock.h"
 #include "jail/jail.h"
@@ -18,7 +18,7 @@ static void woken(int signal_number)
 	(void)signal_number;
 }
 
-/* Collects who has ended, with the command's status recorded. Whether anybody is left. */
+/* Reaps ended processes and records the command's status. Returns whether any is left. */
 static bool reap(struct report *report, pid_t command)
 {
 	int status;
@@ -32,8 +32,8 @@ static bool reap(struct report *report, pid_t command)
 	return !pid;
 }
 
-/* Before there is another thread, which has the same mask then: one that is still ending would take
- * the signal, and nobody would look. */
+/* Blocks SIGCHLD before there is another thread, which then has the same mask: one that is still
+ * ending would take the signal, and nobody would look. */
 int reaper_begin(struct jail *jail, struct err *e)
 {
 	sigset_t child;
@@ -53,7 +53,7 @@ static struct timespec until(int64_t deadline_ms)
 	return (struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
 }
 
-/* The next look's time, from now. Over its limit, nothing of the jail goes on. */
+/* Returns the time of the next look. Ends the jail if it is over its limit. */
 static int watch(struct jail *jail)
 {
 	int wait_ms = memory_look(jail, false);
@@ -67,11 +67,11 @@ int reaper_run(struct jail *jail, struct err *e)
 	static char stack[256 * 1024] __attribute__((aligned(16)));
 	sigset_t none;
 	sigemptyset(&none);
-	/* Once more: a C library that changes ids puts back the mask that it found, and where it
-	 * could not ask for that, any. The end of a command would be lost. */
+	/* Again, because a C library that changes ids restores the mask that it found, or any mask
+	 * if it could not ask. The end of a command would be lost. */
 	if (reaper_begin(jail, e))
 		return -1;
-	/* In the same memory, on a stack of its own, so that nothing is copied; from here on this
+	/* In the same memory, on a stack of its own, so that nothing is copied. From here on this
 	 * process allocates nothing. */
 	pid_t command = clone(jail_command, stack + sizeof(stack), CLONE_VM | SIGCHLD, jail);
 	if (command < 0)
@@ -82,11 +82,11 @@ int reaper_run(struct jail *jail, struct err *e)
 		return err_errno(e, "cannot confine the reaper");
 	struct pollfd alive = {.fd = 0};
 	bool left = false, watched = memory_watched(jail);
-	bool begun = jail->order_fd < 0; /* else the launcher's signal tells of the order */
+	bool begun = jail->order_fd < 0; /* else the launcher signals the order */
 	int64_t look_ms = watched ? clock_monotonic_ms() + memory_first_ms(jail) : 0;
 	while (!jail->report->ended) {
 		struct timespec left_time = until(look_ms);
-		/* The signal is open only inside ppoll, so none is lost between looking and
+		/* The signal is unblocked only inside ppoll, so none is lost between looking and
 		 * waiting. */
 		int got = ppoll(&alive, 1, watched && begun ? &left_time : NULL, &none);
 		if (got > 0)
@@ -102,17 +102,17 @@ int reaper_run(struct jail *jail, struct err *e)
 	}
 	if (watched && left && jail->report->wait_status)
 		memory_look(jail, true);
-	/* The launcher may tell the outcome as soon as nothing else is left: what follows is only
-	 * the kernel taking the namespaces down. Who has no children has no descendants either, and
-	 * spares the kernel a look at every process of the host. */
-	if (left && getpid() == 1) /* or the call would mean every process of this user */
+	/* The launcher may report the outcome as soon as nothing else is left; then the kernel only
+	 * takes the namespaces down. Without children there are no descendants either, and the
+	 * kernel need not search every process of the host. */
+	if (left && getpid() == 1) /* else the call would reach every process of this user */
 		kill(-1, SIGKILL);
 	while (waitpid(-1, NULL, 0) > 0 || errno == EINTR)
 		;
 	getrusage(RUSAGE_CHILDREN, &jail->report->used);
 	close(alive.fd);
-	/* The launcher's end ends this: two processes that are taken apart at once delay each
-	 * other, and somebody waits for that one. */
+	/* Wait for the launcher to end this process: two processes that are taken down at once
+	 * delay each other, and somebody waits for the launcher. */
 	for (;;)
 		ppoll(NULL, 0, NULL, &none);
 }

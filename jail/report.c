@@ -38,7 +38,8 @@ static void add_word(struct buf *buf, const char *value)
 	buf_adds(buf, value ? "\"" : "");
 }
 
-/* Somebody waits for this text, and a JSON object of all layers took ten times as long. */
+/* Writes the layers as text: somebody waits for it, and a JSON object of all layers took ten times
+ * as long. */
 void report_layers(const struct layers *layers, struct buf *buf)
 {
 	const char *before = "{\"";
@@ -52,7 +53,7 @@ void report_layers(const struct layers *layers, struct buf *buf)
 	buf_addc(buf, '}');
 }
 
-/* Every layer that the policy requires is in force, or the command does not begin. */
+/* Checks that every layer that the policy requires is in force; else the command does not begin. */
 int report_require(struct jail *jail, struct err *e)
 {
 	static const char *const bounds[] = {

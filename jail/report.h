@@ -1,9 +1,9 @@
 /*
- * What was applied and what went wrong: one shared page, written by the launcher, the reaper and
- * the command until it executes, read by the launcher alone.
+ * The report of what was applied and what went wrong: one shared page, written by the launcher, the
+ * reaper and the command until it executes, read by the launcher alone.
  *
- * Attack: a forged result. The page is unmapped from the command by execve, so no descriptor exists
- * that a jailed process could find in /proc and write an answer into.
+ * Attack: a forged result. execve unmaps the page from the command, so no descriptor exists that a
+ * jailed process could find in /proc and write an answer to.
  */
 #ifndef JAIL_REPORT_H
 #define JAIL_REPORT_H
@@ -14,8 +14,8 @@
 #include <stdint.h>
 #include <sys/resource.h>
 
-/* type, name, in the order of the names. Reported in the status line under "layers"; the names are
- * also what a policy may "require": a number at least, a flag true, a word equal. */
+/* type, name, in the order of the names. Reported in the status line under "layers". A policy may
+ * "require" each: a number is a minimum, a flag must be true, a word must be equal. */
 #define REPORT_LAYERS(X)                                                                           \
 	X(bool, capabilities)       /* all dropped; strict: securebits locked; read back */        \
 	X(bool, idmap)              /* writable trees carry the owner's id on disk */              \
@@ -48,26 +48,26 @@ struct layers {
 
 struct report {
 	struct layers layers;
-	const char *stage;  /* of the step that failed, NULL: none did */
+	const char *stage;  /* the step that failed; NULL: none did */
 	struct err why;     /* its cause */
-	bool moved;         /* a socket or pipe was gone when it was to be covered */
-	bool set_up;        /* every step held; what follows is the command's own doing */
+	bool moved;         /* a socket or pipe that was to be covered had gone */
+	bool set_up;        /* every step succeeded; the rest is the command's doing */
 	int exec_errno;     /* the command could not be executed */
-	bool uninterpreted; /* it is there, and what is to interpret it is not */
-	bool ended;         /* the command has ended, as */
-	int wait_status;    /* wait(2) has it */
-	bool timed_out;     /* and was killed for it */
-	bool lost;          /* and was killed because the launcher had to end */
-	const char *limit;  /* of the policy, that stopped it; NULL: none did */
-	bool full;          /* at one time it had all the processes that it may have */
+	bool uninterpreted; /* the program is there, but its interpreter is not */
+	bool ended;         /* the command has ended */
+	int wait_status;    /* how it ended, as for wait(2) */
+	bool timed_out;     /* it was killed for its time-out */
+	bool lost;          /* it was killed because the launcher had to end */
+	const char *limit;  /* the policy's limit that stopped it; NULL: none did */
+	bool full;          /* it once had as many processes as it may have */
 	int64_t wall_ms;    /* how long it took */
 	struct rusage used; /* by everything that ran, once it has ended */
 };
 
-/* The page. Without memory for it nothing can be told: the program ends with 125. */
+/* Makes the page. Without memory for it nothing can be reported: the program then ends with 125. */
 struct report *report_new(void);
-/* Records a failed step; the first one stays. Always -1. */
+/* Records a failed step; the first one stays. Always returns -1. */
 int report_fail(struct report *report, const char *stage, const struct err *why);
-/* Adds the layers as a JSON object, all of them. */
+/* Adds all layers as a JSON object. */
 void report_layers(const struct layers *layers, struct buf *buf);
 #endif

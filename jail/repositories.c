@@ -1,10 +1,10 @@
 /*
- * Repositories that a command made: found when it has ended, and moved out of its reach.
+ * Repositories that a command made: finds them when it has ended, and moves them out of its reach.
  *
  * Attack: a repository planted in the workspace, whose settings the user's git executes on the host
- * when they, their prompt or their editor enter it. Where one may be made is held or not there;
- * anywhere else nothing keeps a command from writing these names, so none of them stays. Nothing is
- * deleted: it may have been the user who made it meanwhile.
+ * when they, their prompt or their editor enter it. A known place is held or does not exist;
+ * anywhere else nothing keeps a command from writing these names, so every one of them is moved.
+ * Nothing is deleted: the user may have made it meanwhile.
  */
 #include "base/tree.h"
 #include "base/utf8.h"
@@ -21,7 +21,7 @@ int repositories_scan(const struct jail *jail, bool services)
 	return (services ? SCAN_SERVICES : 0) | (LAYER_ON("repositories") ? SCAN_REPOSITORIES : 0);
 }
 
-/* Whether the command found it there, or could not have made it. */
+/* Reports whether it was there before the command, or the command could not have made it. */
 static bool was_there(const struct layout *before, const struct place *now)
 {
 	const struct place *p = layout_deepest(before, now->path);
@@ -30,7 +30,7 @@ static bool was_there(const struct layout *before, const struct place *now)
 	return strcmp(p->path, now->path) != 0 || (p->dev == now->dev && p->ino == now->ino);
 }
 
-/* A new directory of a number that is free; its path in `at`. */
+/* Makes a directory with a free number; `at` receives its path. */
 static int make_room(const char *aside, char at[PATH_MAX], struct err *e)
 {
 	if (mkdir(aside, 0700) && errno != EEXIST)
@@ -46,8 +46,8 @@ static int make_room(const char *aside, char at[PATH_MAX], struct err *e)
 	return err_set(e, "there is no room in %s", aside);
 }
 
-/* The entry at `path` of a tree that other commands may be changing. Nobody is to step into what it
- * was by chance: it gets another name, and a directory no permissions. */
+/* Moves the entry at `path` out of a tree that other commands may be changing. Nobody should enter
+ * it by accident: it gets another name, and a directory loses its permissions. */
 static int move(const char *path, const char *aside, char to[PATH_MAX], struct err *e)
 {
 	char dir[PATH_MAX];
@@ -81,14 +81,15 @@ static void note(struct jail *jail, const char *path, const char *to)
 			jail->planted, json_pack("{s:s, s:s*}", "path", shown, "to", to));
 }
 
-/* Of a directory that is one by what lies in it, that which it cannot do without. */
+/* Names the part to move: of a directory that is a repository by its contents, one that is
+ * essential. */
 static void name_part(const struct place *place, char path[PATH_MAX])
 {
 	bool whole = vcs_part(strrchr(place->path, '/') + 1) & VCS_NAME;
 	snprintf(path, PATH_MAX, "%s%s", place->path, whole ? "" : "/HEAD");
 }
 
-/* Returns how many it has moved. */
+/* Moves those found. Returns how many. */
 static size_t settle_found(struct jail *jail, const struct layout *now)
 {
 	char path[PATH_MAX], to[PATH_MAX];
@@ -109,15 +110,15 @@ static size_t settle_found(struct jail *jail, const struct layout *now)
 	return moved;
 }
 
-/* Where there were too many to be found at once, there are more to be found. */
+/* Repeats the search, because one search may not find all of them. */
 void repositories_settle(struct jail *jail)
 {
 	static struct layout now;
 	struct policy searched = jail->policy;
 	struct err e = ERR_NONE;
 	bool failed = false, again = LAYER_ON("repositories");
-	/* The search finds what of these is a repository; one that the command has made a link
-	 * since would end it. */
+	/* The search itself recognises repositories at these paths; one that the command has turned
+	 * into a link would end it. */
 	searched.protect = searched.hide = NULL;
 	for (int rounds = 0; again && rounds < ROUNDS_MAX; rounds++) {
 		e = ERR_NONE;

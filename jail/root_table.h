@@ -1,13 +1,13 @@
 /*
- * What a jail's root has of its own, whatever the policy grants: places, files and links.
+ * The places, files and links that a jail's root has of its own, whatever the policy grants.
  */
 #ifndef JAIL_ROOT_TABLE_H
 #define JAIL_ROOT_TABLE_H
 #include "base/path.h"
 
 /* clang-format off */
-/* When, what lies there (layout.h), paths. What is read may be absent on the host; so
- * may the places of etc_table.h, which every jail has too. */
+/* Condition, kind of place (layout.h), paths. A read-only place may be absent on the host; so may
+ * the places of etc_table.h, which every jail has too. */
 #define ROOT_PLACES(X) \
 	X(ALWAYS, PLACE_READ, PATH_SYSTEM_DIRS) \
 	X(ONLY_HARDENED, PLACE_READ, PATH_HARDENED_FILES) \
@@ -17,17 +17,17 @@
 	X(ALWAYS, PLACE_TMPFS, "/tmp") \
 	X(ALWAYS, PLACE_TMPFS, "/dev/shm") \
 	X(ALWAYS, PLACE_PROC, "/proc") \
-	/* It tells of the host, and no program needs it. Most of what "subset=pid" leaves out \
-	 * some do: without cpuinfo and meminfo Node.js has no processor, and ps, free and uptime \
-	 * end. */ \
+	/* It is about the host, and no program needs it. Programs do need most of the files that \
+	 * "subset=pid" leaves out: without cpuinfo and meminfo Node.js finds no processor, and ps, \
+	 * free and uptime fail. */ \
 	X(ONLY_STRICT, PLACE_HIDE, "/proc/cmdline") \
 	X(ONLY_PTY, PLACE_PTS, "/dev/pts") \
 	X(ONLY_PTY, PLACE_DEVICE, ROOT_OWN_TERMINAL)
 
-/* Whichever terminal the process has: none, or one of its jail. */
+/* The terminal that the process has: none, or one of its jail. */
 #define ROOT_OWN_TERMINAL "/dev/tty"
 
-/* The jail's host name; /etc/hosts knows it, for programs that look their own host up. */
+/* The jail's host name, which /etc/hosts has for programs that look up their own host. */
 #define ROOT_HOST_NAME "jail"
 
 #define ROOT_FILES(X) \

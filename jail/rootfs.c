@@ -1,8 +1,8 @@
 /*
- * The jail's root: private memory that the layout's trees are mounted on, entered by pivot_root.
+ * The jail's root: private memory on which the layout's trees are mounted, entered by pivot_root.
  *
- * Attack: any file the policy does not name. The host's root is not hidden or covered but gone:
- * once the old root is detached, no path, link or ".." leads to it.
+ * Attack: any file that the policy does not name. The host's root is not hidden or covered but
+ * gone: once the old root is detached, no path, link or ".." leads to it.
  */
 #include "base/beneath.h"
 #include "base/io.h"
@@ -12,21 +12,21 @@
 #include <linux/mount.h>
 #include <linux/openat2.h>
 
-/* Only held until the pivot; any directory that every host has will do. */
+/* Used only until the pivot; any directory that every host has will do. */
 static const char stand[] = "/usr";
 
-/* What the jail makes besides the places. */
+/* Inodes for the files that the jail makes besides the places. */
 enum { OWN_INODES = 64 };
 
-/* Of all the pseudo-terminals that the host's kernel makes, a jail gets so many. */
+/* A jail gets this many of all the pseudo-terminals that the host's kernel allows. */
 #define PTS_OPTIONS "newinstance,ptmxmode=0666,mode=0620,max=64"
 
 #define PAIR(path, what) {path, what},
 static const char *const files[][2] = {ROOT_FILES(PAIR)};
 static const char *const links[][2] = {ROOT_LINKS(PAIR)};
 
-/* Makes it, in the jail's own memory. The working directory is the new root, so that a relative
- * name means a place in it. */
+/* Makes the last component in the jail's own memory. The working directory is the new root, so a
+ * relative name is a place in it. */
 static int make_last(const char *path, const struct place *place)
 {
 	static char target[PATH_MAX];
@@ -39,7 +39,7 @@ static int make_last(const char *path, const struct place *place)
 				  : mknod(path, S_IFREG | 0444, 0);
 }
 
-/* With all directories above it. */
+/* Makes a place, with all directories above it. */
 static int make(const char *path, const struct place *place, struct err *e)
 {
 	static char above[PATH_MAX];
@@ -57,8 +57,8 @@ static int make(const char *path, const struct place *place, struct err *e)
 					  : err_errno(e, "cannot make /%s in the new root", path);
 }
 
-/* The place exists already where a host tree contains it; else it is made. 1: what was to be
- * covered is not there any more. */
+/* Attaches a tree. The place exists already if a host tree contains it; else it is made. Returns 1
+ * if the file to cover has gone. */
 static int attach(const struct place *place, int tree, struct err *e)
 {
 	bool ours = !place->above || place->above->kind == PLACE_TMPFS,
@@ -77,12 +77,13 @@ static int attach(const struct place *place, int tree, struct err *e)
 	if ((ours || fd >= 0) && !syscall(SYS_move_mount, tree, "", fd, ours ? place->path + 1 : "",
 					 MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH))
 		return 0;
-	if (errno == ENOENT && (mask || !place->grant)) /* of the jail's own, only below /proc */
+	/* An absent place of the jail's own is below /proc. */
+	if (errno == ENOENT && (mask || !place->grant))
 		return mask;
 	return err_errno(e, "cannot mount %s", place->path);
 }
 
-/* A copy of what is made at `name` in the jail's own memory. */
+/* Mounts a copy of a file made at `name` in the jail's own memory. */
 static int place_copy(
 	const struct place *place, const char *name, struct mount_attr attr, struct err *e)
 {
@@ -95,8 +96,8 @@ static int place_copy(
 	return attach(place, tree, e);
 }
 
-/* A kernel whose own /proc is partly covered (a container) refuses a new one: then there is none.
- */
+/* Mounts /proc. A kernel whose own /proc is partly covered (a container) refuses a new one: then
+ * there is none. */
 static int place_proc(const struct jail *jail, const struct place *place, struct err *e)
 {
 	if (make(place->path + 1, place, e))
@@ -139,7 +140,7 @@ static int place_any(const struct jail *jail, const struct place *place, struct 
 	return place->tree_fd < 0 ? 0 : attach(place, place->tree_fd, e);
 }
 
-/* What the policy grants of the host's own stays. */
+/* Writes the files of the new root, except where the policy grants the host's own. */
 static int write_files(struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(files); i++) {
@@ -158,9 +159,9 @@ int rootfs_build(struct jail *jail, struct err *e)
 {
 	static const struct place etc = {.directory = true};
 	char options[64];
-	/* One memory for all that is not the host's, /tmp too. Each name in a place's path takes
-	 * two bytes at least. */
-	long long most_mb = jail->policy.memory_mb; /* of which it is a part */
+	/* One memory for everything that is not the host's, including /tmp. Each name in a place's
+	 * path takes at least two bytes. */
+	long long most_mb = jail->policy.memory_mb; /* it is a part of this */
 	long long tmp_mb = jail->policy.tmp_mb < most_mb ? jail->policy.tmp_mb : most_mb,
 		  inodes = tmp_mb * 256 + OWN_INODES;
 	snprintf(options, sizeof(options), "mode=755,size=%lldm,nr_inodes=%lld", tmp_mb,
@@ -175,7 +176,7 @@ int rootfs_build(struct jail *jail, struct err *e)
 		int rc = place_any(jail, p, e);
 		if (rc < 0)
 			return -1;
-		/* Removed, or only moved: it may be back before the command begins. */
+		/* It was removed, or only moved: it may be back before the command begins. */
 		jail->layout.scan_cut |= jail->report->moved |= rc;
 	}
 	if (make("etc", &etc, e) || write_files(e))

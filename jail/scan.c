@@ -3,7 +3,7 @@
  *
  * Attack: a service's socket inside the workspace. A named socket crosses network namespaces,
  * read-only mounts and (below ABI 9) Landlock: connecting to it leaves the jail. And a repository
- * there: git runs what its settings say, on the host, as soon as somebody stands in it. What cannot
+ * there: git executes its settings on the host, as soon as somebody enters it. A place that cannot
  * be searched could hold either, so no command begins then.
  */
 #include "base/vcs.h"
@@ -25,8 +25,8 @@ struct walk {
 	int scan;
 	char path[PATH_MAX];
 	size_t depth, entries, found;
-	bool held; /* inside of a repository, which is held as a whole */
-	bool full; /* there is no use in going on */
+	bool held; /* inside a repository, which is held as a whole */
+	bool full; /* searching further is useless */
 	struct err *why;
 	int failed;
 };
@@ -55,7 +55,7 @@ bool scan_is_git_dir(int dir_fd)
 	return vcs_is_git_dir(parts);
 }
 
-/* Holds the repository at walk->path. One that a grant names itself is the operator's to give. */
+/* Holds the repository at walk->path, unless a grant names it: then the operator has granted it. */
 static void hold(struct walk *walk)
 {
 	const struct place *above = layout_deepest(walk->layout, walk->path);
@@ -115,7 +115,8 @@ static void visit(struct walk *w, int dir_fd, const struct dirent *entry, unsign
 	w->path[before] = '\0';
 }
 
-/* Nobody who may not pass through a directory, and cannot let himself, reaches what lies in it. */
+/* Reports whether a directory is sealed: a process that may not enter it, and cannot change that,
+ * reaches nothing in it. */
 static bool is_sealed(int at_fd, const char *name)
 {
 	struct stat st;
@@ -123,8 +124,8 @@ static bool is_sealed(int at_fd, const char *name)
 	       st.st_uid != geteuid() && faccessat(at_fd, name, X_OK, AT_EACCESS);
 }
 
-/* -1: there is nothing to look at. A granted file is looked at where it is mounted; what is missing
- * fails there. */
+/* Opens a directory. Returns -1 if there is nothing to look at. A granted file is checked where it
+ * is mounted; a missing one fails there. */
 static int open_level(struct walk *walk, int at_fd, const char *name)
 {
 	int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
@@ -134,7 +135,8 @@ static int open_level(struct walk *walk, int at_fd, const char *name)
 	return fd;
 }
 
-/* As the kernel tells it: a C library's stream would ask two things more of every directory. */
+/* Walks a directory by the kernel's own calls: a C library's stream would make two more for
+ * each. */
 static void walk(struct walk *walk, int at_fd, const char *name)
 {
 	_Alignas(struct dirent) char block[BLOCK_BYTES];

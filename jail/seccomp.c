@@ -1,8 +1,5 @@
 /*
- * Seccomp: the part of the kernel a command can talk to at all.
- *
- * Attack: a kernel bug behind a rarely used call, a call that undoes another layer (mount, ptrace,
- * keyctl, unshare), a socket family that no namespace covers, a file with a set-id bit.
+ * Seccomp: restricts the part of the kernel that a command can reach.
  */
 #include "jail/seccomp.h"
 
@@ -16,8 +13,8 @@ int seccomp_enter(unsigned which)
 	return on ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &SECCOMP_HERE[which]) : 0;
 }
 
-/* Below ABI 9 nothing else stops a command without a mount namespace from connecting to a named
- * socket. */
+/* Reports whether unix sockets are closed. Below ABI 9 nothing else keeps a command without a mount
+ * namespace from connecting to a named socket. */
 bool seccomp_closes_unix(const struct jail *jail)
 {
 	return !jail->strict && jail->landlock_abi < 9;
@@ -29,8 +26,8 @@ int seccomp_apply(struct jail *jail, struct err *e)
 	bool no_internet = !jail->strict && jail->policy.network != NETWORK_HOST;
 	unsigned which = 0;
 	layers->scan = seccomp_closes_unix(jail) ? "none" : jail->layout.scan_cut ? "cut" : "whole";
-	/* Nothing else does where the search for sockets was cut short, where one that it found
-	 * cannot be covered, or, below ABI 6, where abstract ones are those of the host. */
+	/* Nothing else protects them if the search for sockets was incomplete, if one that it found
+	 * cannot be covered, or, below ABI 6, if abstract sockets are the host's. */
 	bool no_unix = seccomp_closes_unix(jail) || jail->layout.scan_cut ||
 		       (!jail->strict && layout_count(&jail->layout, PLACE_MASK)) ||
 		       (jail->policy.network == NETWORK_HOST && !layers->landlock_scopes);

@@ -147,18 +147,19 @@ struct arg_rule {
 	X(socket, FAMILY, IS(0, WHOLE, 10)) \
 	X(socket, FAMILY, IS(0, WHOLE, 16))
 
-/* Of a pair too, a datagram socket sends to and connects to any name; the others are connected for
- * good. */
+/* A datagram socket can send to and connect to any name, even one of a pair; the others of a pair
+ * stay connected to each other. */
 #define SECCOMP_NO_UNIX_RULES(X) \
 	X(socket, FAMILY, IS(0, WHOLE, 1)) \
 	X(socketpair, FAMILY, IS(1, TYPE_BITS & ~1u, 2)) /* datagram, and raw, which is the same */
 
-/* With terminals of its own a command may take one of those; it has no other that it could. */
+/* Closed only for a command without terminals of its own; one that has them may take one of those,
+ * and has no other. */
 #define SECCOMP_NO_TERMINAL_RULES(X) X(ioctl, DENY, IS(1, WHOLE, 0x540eu)) /* TIOCSCTTY */
 
-/* Without namespaces there are other processes to name, and Landlock keeps only signals and traces
- * from them: a processor time of none kills as well. 0 is the caller itself; its own number, which
- * pthread_setaffinity_np gives, is told from no other. */
+/* Without namespaces a command can name other processes, and Landlock stops only signals and
+ * tracing: a limit of no processor time kills as well. 0 is the caller itself. Its own number, which
+ * pthread_setaffinity_np passes, cannot be told from another process's. */
 #define SECCOMP_NO_HOST_RULES(X) \
 	X(prlimit64, DENY, ANY(0, WHOLE)) \
 	X(setpriority, DENY, IS(0, WHOLE, 2)) /* PRIO_USER */ \
@@ -239,21 +240,22 @@ struct arg_rule {
 	S(lsm_set_self_attr, 460) S(open_tree_attr, 467)
 
 /* Known to the kernel, and answered as absent on purpose: their arguments lie in memory, where a
- * filter cannot look, or programs fall back only from ENOSYS; asynchronous input and output,
- * which nothing begins without io_setup, takes from one pool of the whole host (fs.aio-max-nr). So do those that ask for mounts and
- * for security modules (statmount, listmount, lsm_get_self_attr, lsm_list_modules): to /proc. */
+ * filter cannot look, or programs fall back only from ENOSYS. Asynchronous input and output, which
+ * needs io_setup, draws on one pool of the whole host (fs.aio-max-nr). Programs that ask for mounts
+ * and security modules (statmount, listmount, lsm_get_self_attr, lsm_list_modules) fall back to
+ * /proc. */
 #define SECCOMP_ABSENT(X) \
 	X(clone3) X(openat2) X(io_uring_setup) X(io_uring_enter) X(io_uring_register) \
 	X(io_setup)
 
-/* All that PID 1 of a jail does once the command runs: wait, reap, end, and look how much memory
- * there is. The rest is refused. */
+/* The calls of a jail's PID 1 once the command runs: wait, reap, end, and look at the memory. All
+ * others are refused. */
 #define SECCOMP_REAPER(X) \
 	X(memfd_create) X(openat) X(getdents64) X(statx) X(statfs) X(shmctl) X(msgctl) X(clock_gettime) \
 	X(wait4) X(waitid) X(poll) X(ppoll) X(read) X(close) X(exit) X(exit_group) \
 	X(restart_syscall) X(rt_sigreturn) X(getpid) X(kill) X(getrusage)
 
-/* What stands or falls together; `make teeth` lets each group pass in turn. */
+/* Calls that only protect together; `make teeth` lets each group pass in turn. */
 #define SECCOMP_GROUPS(X) \
 	X(set_id, "open openat creat chmod fchmod fchmodat fchmodat2 mknod mknodat openat2") \
 	X(namespaces, "clone clone3 unshare setns") \

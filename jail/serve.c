@@ -1,16 +1,17 @@
 /*
  * The resident launcher: started before any secret is loaded, it keeps the next jails ready while
- * the present one works, and gives one a command when an order comes: which command, and with which
- * descriptors (stdin, stdout, stderr, status), as one message of JSON over a SOCK_SEQPACKET socket.
+ * the present one works, and gives one a command when an order comes. An order names the command
+ * and its descriptors (stdin, stdout, stderr, status), as one message of JSON over a SOCK_SEQPACKET
+ * socket.
  *
  *   {"argv":["make"], "env":{"LANG":"C"}, "timeout_secs":60}     only argv is needed
  *
  * Attack: what one command leaves for the next, and an order that widens a jail. Every command has
  * a jail of its own, with all namespaces, as if it had been launched alone; only the time to build
- * it is spent beforehand. All but those three is the policy's, fixed when the launcher started. A
- * jail that was built for another state of the host (a protected path that has appeared or been
- * replaced, a new socket in the workspace) is thrown away and built again before the command is let
- * in.
+ * it is spent beforehand. Everything but those three members is the policy's, fixed when the
+ * launcher started. A jail that was built for another state of the host (a protected path that has
+ * appeared or been replaced, a new socket in the workspace) is thrown away and built again before
+ * the command is let in.
  */
 #include "base/clock.h"
 #include "base/fdpass.h"
@@ -30,7 +31,8 @@ struct order {
 	struct fdpass with;
 };
 
-/* Waits for one. 0: there is one; 1: the other side is gone; -1: it is not an order. */
+/* Waits for an order. 0: there is one; 1: the other side has gone; -1: the message is not an
+ * order. */
 static int receive(int socket_fd, struct order *order, int count, struct err *e)
 {
 	ssize_t len = fdpass_receive(socket_fd, order->text, sizeof(order->text), &order->with);
@@ -45,8 +47,8 @@ static int receive(int socket_fd, struct order *order, int count, struct err *e)
 	return 0;
 }
 
-/* Takes an order that nobody gave: what is written to for one is this process's own then, when
- * somebody waits. */
+/* Handles a made-up order, so that the pages it writes to are this process's own when somebody
+ * waits. */
 static void practise(struct jail *jail, struct order *order)
 {
 	static const char any[] = "{\"argv\":[\"true\"]}";
@@ -55,7 +57,8 @@ static void practise(struct jail *jail, struct order *order)
 	policy_order(&jail->policy, order->text, strlen(any), NULL);
 }
 
-/* In the command's process, all layers in force. Launched alone there is nothing to wait for. */
+/* Takes the order, in the command's process with all layers in force. A jail launched alone has
+ * nothing to wait for. */
 int serve_take(struct jail *jail, struct err *e)
 {
 	static struct order o;
@@ -70,7 +73,8 @@ int serve_take(struct jail *jail, struct err *e)
 	return failed ? err_set(e, "the launcher has ended") : 0;
 }
 
-/* The order comes before the launcher knows whether this jail is still right; a byte says that. */
+/* Waits for the launcher's byte: the order comes before the launcher knows whether this jail is
+ * still right. */
 int serve_begin(struct jail *jail, struct err *e)
 {
 	char byte;
@@ -78,14 +82,14 @@ int serve_begin(struct jail *jail, struct err *e)
 	return begins ? 0 : err_set(e, "the policy's paths keep changing while jails are built");
 }
 
-/* A jail that waits at serve_take; returns the end that the order goes to, -1 when it could not be
- * made: the report says why. A command whose jail failed gets another one, made when it comes. */
+/* Makes a jail that waits at serve_take. Returns the end for the order; -1: it could not be made,
+ * and the report tells why. A command whose jail failed gets another one, made when it comes. */
 static int prepare(struct jail *jail, bool ordered)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
 	jail->report = report_new();
-	/* The listener of a proxy can be handed over once: it is the command's jail that has it. */
+	/* The listener of a proxy can be handed over once, so the command's jail must get it. */
 	if (jail->policy.network == NETWORK_PROXY && !ordered)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
@@ -110,15 +114,15 @@ static bool is_stale(const struct jail *jail, bool scan)
 	       !layout_same(&now, &jail->layout);
 }
 
-/* The order goes ahead, the check follows, and only then may the command begin. Where this fails
- * the jail has ended, and its own reason is already in the report. */
+/* Sends the order, then checks the jail; only then may the command begin. If this fails the jail
+ * has ended, and its own reason is already in the report. */
 static bool hand_over(const struct jail *jail, int ready_fd, const struct order *order)
 {
 	return !fdpass_send(ready_fd, order->text, order->len, order->with.fds, 3) &&
 	       !is_stale(jail, true) && send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 
-/* The command is let in, or the report says why not. */
+/* Lets the command begin, or reports why not. */
 static void carry_out(struct jail *jail, bool begun, const struct order *order)
 {
 	struct err e = ERR_NONE;
@@ -128,15 +132,15 @@ static void carry_out(struct jail *jail, bool begun, const struct order *order)
 		hand_over(
 			jail, ready_fd, order); /* or ready_fd hangs up, and serve_begin says why */
 	}
-	if (jail->strict && memory_watched(jail)) /* PID 1 has waited for this before it watches */
+	/* PID 1 waits for this signal before it watches. */
+	if (jail->strict && memory_watched(jail))
 		syscall(SYS_pidfd_send_signal, jail->child_pidfd, SIGCHLD, NULL, 0);
-	/* Read here too, for the time: the command is on its way meanwhile. */
+	/* Read the order here too, for its time-out; the command has started meanwhile. */
 	if (policy_order(&jail->policy, order->text, order->len, &e))
 		report_fail(jail->report, "order", &e);
 }
 
-/* A process for each order, with the jail that is ready for it. What it says to the launcher, and
- * who says it: */
+/* There is a process for each order, with a jail that is ready. It tells the launcher: */
 enum { SAYS_TAKEN = 't', SAYS_TOLD = 'o', SAYS_ENDED = 'e' };
 
 struct word {
@@ -144,15 +148,15 @@ struct word {
 	int says;
 };
 
-/* Where nobody hears it any more, life_fd has hung up, and what runs is ended. */
+/* Tells the launcher. If that has gone, life_fd has hung up, and the running command is ended. */
 static void say(const struct jail *jail, int says)
 {
 	const struct word word = {getpid(), says};
 	send(jail->life_fd, &word, sizeof(word), MSG_NOSIGNAL);
 }
 
-/* As receive. An order may go to another process that is ready; and who is ready when the launcher
- * dies, or is asked to end, has a jail to remove. */
+/* Waits for an order like receive. Another ready process may get it. If the launcher dies or is
+ * asked to end, a ready process has a jail to remove. */
 static int await(struct jail *jail, int socket_fd, struct order *order, struct err *e)
 {
 	struct pollfd any[] = {
@@ -172,7 +176,8 @@ static void serve_one(struct jail *jail, int socket_fd)
 {
 	static struct order o;
 	struct err e = ERR_NONE;
-	prctl(PR_SET_PDEATHSIG, SIGCONT); /* who is stopped shall see the launcher's end, too */
+	/* A stopped process must notice the launcher's end, too. */
+	prctl(PR_SET_PDEATHSIG, SIGCONT);
 	int ready_fd = prepare(jail, false);
 	is_stale(jail, false); /* for the same reason */
 	practise(jail, &o);
@@ -183,16 +188,16 @@ static void serve_one(struct jail *jail, int socket_fd)
 		lifeline_end(jail, 0);
 	}
 	bool begun = !rc && hand_over(jail, ready_fd, &o); /* first of all: somebody waits */
-	sched_yield(); /* the command's turn, where both are on one processor */
+	sched_yield(); /* gives the command its turn, if both are on one processor */
 	say(jail, SAYS_TAKEN);
-	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* what is said of the jail goes there */
+	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* messages about the jail go there */
 	if (rc)
 		report_fail(jail->report, "order", &e);
 	else
 		carry_out(jail, begun, &o);
 	supervise(jail, o.with.fds[3]);
 	if (jail->stuck)
-		shutdown(socket_fd, SHUT_RDWR); /* nobody's next command begins */
+		shutdown(socket_fd, SHUT_RDWR); /* no further command may begin */
 	close(STDERR_FILENO);
 	for (int fd = 0; fd < 3; fd++) /* readers see the end here */
 		own_close(&o.with.fds[fd]);
@@ -205,14 +210,14 @@ static void serve_one(struct jail *jail, int socket_fd)
 
 enum { ONES_MAX = 256, END_MS = 4000 };
 
-/* Those processes, and what each last said; 0: it is ready, or about to be. */
+/* Those processes, and what each told last; 0: it is ready, or about to be. */
 struct resident {
 	struct jail *base;
 	int socket_fd, says[2], ended_fd;
 	pid_t ones[ONES_MAX + 1]; /* ends with 0 */
 	int said[ONES_MAX];
 	int count;
-	int wanted; /* how many are to be ready */
+	int wanted; /* how many should be ready */
 	bool last;  /* no order will follow */
 };
 
@@ -259,8 +264,8 @@ static void hear(struct resident *resident)
 	}
 }
 
-/* Forgets who has ended, after its last words. Who had none was killed: its command may have left
- * processes, which are this one's children now. */
+/* Removes ended processes after reading their last words. One without any was killed: its command
+ * may have left processes, which are now this process's children. */
 static int collect(struct resident *resident, struct err *e)
 {
 	struct signalfd_siginfo info;
@@ -282,7 +287,8 @@ static int collect(struct resident *resident, struct err *e)
 						 : 0;
 }
 
-/* Waits for all of them, which see that life_fd has hung up; who is stopped or stuck is killed. */
+/* Waits for all of them, which notice that life_fd has hung up; stopped or hanging ones are
+ * killed. */
 static int end_all(struct resident *resident, struct err *e)
 {
 	static const pid_t nobody;
@@ -321,15 +327,15 @@ static bool has_order(int socket_fd)
 	return recv(socket_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
-/* Waits once. False: the other side is gone, or a signal asks for the end. */
+/* Waits once. Returns false if the other side has gone, or a signal asks for the end. */
 static bool turn(struct resident *resident)
 {
 	struct pollfd watched[] = {{resident->says[0], POLLIN, 0},
 		{resident->socket_fd, resident->last ? 0 : POLLRDHUP, 0},
 		{resident->ended_fd, POLLIN, 0}, {resident->base->asked_fd, POLLIN, 0}};
 	int idle = count_of(resident, 0);
-	/* A short command is not disturbed by the building of other jails; where one follows
-	 * another, the next is built beside it. */
+	/* Do not disturb a short command by building other jails; when commands follow one another,
+	 * the next jail is built meanwhile. */
 	bool woken =
 		poll(watched, ARRAY_LEN(watched), !resident->last && idle < READY ? SHORT_MS : -1);
 	resident->wanted = woken ? 0 : idle + 1;
@@ -342,8 +348,8 @@ static bool turn(struct resident *resident)
 	return true;
 }
 
-/* The other side closes its half when it has given its last order: then nothing is built that
- * nobody will use, and what runs comes to its end. When it is gone, so is everything. */
+/* Serves. The other side closes its half after its last order: then no more jails are built, and
+ * running commands come to their end. When it has gone, everything ends. */
 int serve_run(struct jail *base, int socket_fd, struct err *e)
 {
 	static struct resident r;

@@ -1,5 +1,5 @@
 /*
- * The launcher's side: waits for the jail to end, kills it on time-out, and says what happened.
+ * The launcher's side: waits for the jail to end, kills it on time-out, and reports what happened.
  *
  * Attack: a command that never ends, or whose end nobody sees; an outcome that hides that the jail
  * was never there.
@@ -18,7 +18,7 @@ enum { EXIT_TIMEOUT = 124, EXIT_SETUP = 125, EXIT_CANNOT = 126, EXIT_ABSENT = 12
 
 enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_ASKED, WAIT_OVER };
 
-/* Hardened, what is left to do meanwhile is to look at the memory. */
+/* Waits until the deadline. On hardened it watches the memory meanwhile. */
 static int wait_until(struct jail *jail, int64_t deadline_ms)
 {
 	struct pollfd ends[] = {{.fd = jail->strict ? jail->alive_fd : jail->child_pidfd,
@@ -47,11 +47,11 @@ static int collect(struct jail *jail)
 	int status = 0;
 	if (jail->child > 0 && waitpid(jail->child, &status, 0) < 0) /* no signal is handled here */
 		return -1;
-	jail->child = -1; /* so that nobody signals its number */
+	jail->child = -1; /* its number may be another process's from now on */
 	return status;
 }
 
-/* PID 1 of a strict jail waits for the launcher's end, or for this. */
+/* Ends PID 1 of a strict jail, which waits for the launcher's end, or for this. */
 static int end(struct jail *jail)
 {
 	if (jail->child > 0)
@@ -59,7 +59,7 @@ static int end(struct jail *jail)
 	return collect(jail);
 }
 
-/* A strict jail's end is seen before its PID 1 is collected: taking the namespaces down can take
+/* Waits for a strict jail's end before its PID 1 is reaped: taking the namespaces down can take
  * longer than the command did. */
 static int wait_for(struct jail *jail, struct err *e)
 {
@@ -83,7 +83,7 @@ static int wait_for(struct jail *jail, struct err *e)
 	} else if (!ended || !r->ended) {
 		collect(jail);
 	}
-	if (jail->child < 0) /* collected: PID 1 could not, or did not, say */
+	if (jail->child < 0) /* reaped: PID 1 could not report it */
 		getrusage(RUSAGE_CHILDREN, &r->used);
 	r->wall_ms = clock_monotonic_ms() - begin;
 	if (why == WAIT_ASKED)
@@ -91,8 +91,8 @@ static int wait_for(struct jail *jail, struct err *e)
 	return why == WAIT_ORPHANED ? err_set(e, "who started the launcher has ended") : 0;
 }
 
-/* What it comes to: the exit status, and in the report the reason where it is not the command's
- * own; without a stage only execve failed, which is its own fault, as in a shell. */
+/* Determines the exit status, and sets the reason in the report if it is not the command's own.
+ * Without a stage only execve failed, which is the command's fault, as in a shell. */
 static int judge(const struct jail *jail)
 {
 	struct report *r = jail->report;
@@ -117,8 +117,8 @@ static int judge(const struct jail *jail)
 	return errno == ENOENT || errno == ENOTDIR ? EXIT_ABSENT : EXIT_CANNOT;
 }
 
-/* The limit that stopped the command or a process that it waited for, as far as that can be told: a
- * shell says how such a process ended. NULL: none did. */
+/* Returns the limit that stopped the command or a process that it waited for, as far as it can be
+ * told: a shell reports how such a process ended. NULL: none did. */
 static const char *find_limit(const struct jail *jail, int code)
 {
 	const struct report *r = jail->report;
@@ -135,7 +135,7 @@ static const char *find_limit(const struct jail *jail, int code)
 	return number == SIGXFSZ ? "file_mb" : r->full ? "processes" : NULL;
 }
 
-/* {"NAME": its value}; NULL without one. */
+/* Returns {"NAME": its value}; NULL without one. */
 static json_t *describe_limit(const struct policy *policy, const char *name)
 {
 #define LIMIT_DESCRIBE(field, initial, largest)                                                    \
@@ -145,7 +145,7 @@ static json_t *describe_limit(const struct policy *policy, const char *name)
 	return NULL;
 }
 
-/* A reason is one line of UTF-8, whatever the names in it hold and wherever one was cut. */
+/* Makes a reason one line of UTF-8, whatever names are in it and wherever one was cut. */
 static void flatten(struct err *why)
 {
 	utf8_copy(why->text, sizeof(why->text), why->text);
@@ -154,7 +154,7 @@ static void flatten(struct err *why)
 			*c = '?';
 }
 
-/* Protected paths that were not there before; NULL: none. */
+/* Returns the protected paths that have appeared since; NULL: none. */
 static json_t *appeared(const struct layout *layout)
 {
 	json_t *list = NULL;
@@ -165,7 +165,7 @@ static json_t *appeared(const struct layout *layout)
 	return list;
 }
 
-/* One line of JSON. */
+/* Writes one line of JSON. */
 static void describe(const struct jail *jail, int status, struct buf *buf)
 {
 	const struct report *r = jail->report;
@@ -203,19 +203,19 @@ int supervise(struct jail *jail, int status_fd)
 {
 	struct err e = ERR_NONE;
 	if (jail->child > 0 && wait_for(jail, &e)) {
-		jail->report->lost = jail->report->set_up; /* or nothing has run */
+		jail->report->lost = jail->report->set_up; /* else nothing has run */
 		report_fail(jail->report, jail->report->lost ? "wait" : "launch", &e);
 		if (jail->child > 0)
-			kill(jail->child, SIGKILL); /* nothing bounds its time any more */
+			kill(jail->child, SIGKILL); /* nothing limits its time any more */
 	}
 	if (jail->report->set_up)
 		repositories_settle(jail);
-	signal(SIGPIPE, SIG_IGN); /* who is told may be gone; the host is cleaned all the same */
+	signal(SIGPIPE, SIG_IGN); /* the reader may have gone; the host is cleaned all the same */
 	int code = judge(jail);
 	flatten(&jail->report->why);
 	flatten(&jail->left);
 	const struct report *r = jail->report;
-	if (r->why.text[0] && !jail->asked) /* who asked knows */
+	if (r->why.text[0] && !jail->asked) /* whoever asked knows */
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
 			r->stage ? ": " : "", r->why.text);
 	if (status_fd < 0)
@@ -224,8 +224,8 @@ int supervise(struct jail *jail, int status_fd)
 	buf_init(&line, MIB);
 	describe(jail, code, &line);
 	bool told = !line.failed && !io_write(status_fd, line.data, line.len);
-	close(status_fd); /* at once: readers that wait for the end are on their way already */
-	sched_yield();    /* and have their turn before this one tidies up */
+	close(status_fd); /* at once: readers wait for the end */
+	sched_yield();    /* gives them their turn before tidying up */
 	return told ? code : EXIT_SETUP;
 }
 
@@ -234,7 +234,7 @@ void supervise_clean(struct jail *jail)
 	end(jail);
 	cgroup_leave(jail);
 	placeholder_leave(jail);
-	if (jail->temp_dir && rmdir(jail->temp_dir)) /* most often it is empty */
+	if (jail->temp_dir && rmdir(jail->temp_dir)) /* it is mostly empty */
 		tree_remove(AT_FDCWD, jail->temp_dir, NULL);
 	free(TAKE_PTR(jail->temp_dir));
 }

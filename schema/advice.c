@@ -29,7 +29,7 @@ void advise_word(struct findings *findings, struct finding *it, const char *word
 	const char *const *names, size_t count)
 {
 	if (it->message &&
-		!advise_letters(findings, it, word)) /* else not kept: nobody will read it */
+		!advise_letters(findings, it, word)) /* else it was not kept: nobody will read it */
 		advise_near(findings, it, suggest_word(word, names, count), names, count);
 }
 
@@ -49,8 +49,8 @@ void advise_near(struct findings *findings, struct finding *it, const char *near
 		finding_help(findings, it, count > 1 ? "use one of %s" : "use %s", all);
 }
 
-/* "Judge It" as `judge_it`, if that is a name, and not one that could be in capitals. An address is
- * meant for another place, and may hold a password. */
+/* Advises "Judge It" as `judge_it`, if that is a name, and could not be a name in capitals. An
+ * address belongs elsewhere, and may hold a password. */
 static void advise_name(struct findings *findings, struct finding *it,
 	const struct shape_pattern *pattern, const char *text)
 {
@@ -100,7 +100,7 @@ void advise_key(
 		finding_help(findings, it, "`%s` takes %s", name, shape->title);
 }
 
-/* "2g", "512 MB" or "10KiB" in bytes; all are powers of 1024, as memory is counted. */
+/* Reads "2g", "512 MB" or "10KiB" as bytes; all units are powers of 1024, as for memory. */
 static int size_of(const char *text, int64_t *bytes)
 {
 	static const char prefixes[] = "kmgt";
@@ -134,7 +134,7 @@ static bool ends_in(const char *key, const char *ending)
 	return len > n && !strcmp(key + len - n, ending);
 }
 
-/* What a key counts, by the end of its name: how people write that otherwise. */
+/* Reads an amount in another spelling, by the unit in the end of the key's name. */
 static int amount_of(const char *key, const char *text, int64_t *amount)
 {
 	static const struct {
@@ -147,7 +147,8 @@ static int amount_of(const char *key, const char *text, int64_t *amount)
 	return -1;
 }
 
-/* "$0.50" or "0.50 USD" without the currency. Its length; 0: it is no amount of dollars. */
+/* Removes the currency of "$0.50" or "0.50 USD". Returns the length; 0: it is no amount of
+ * dollars. */
 static size_t dollars_in(const char **text)
 {
 	double number;
@@ -157,7 +158,7 @@ static size_t dollars_in(const char **text)
 	return num_float(*text, len, &number) || (*unit && strcasecmp(unit, "usd")) ? 0 : len;
 }
 
-/* "1_000", "1,000", "64k" as integers. */
+/* Reads "1_000", "1,000", "64k" as integers. */
 static int count_of(const char *text, int64_t *count)
 {
 	char digits[24];
@@ -178,7 +179,7 @@ static int count_of(const char *text, int64_t *count)
 	return num_int(digits, used + zeros, count);
 }
 
-/* `text` where a number belongs. */
+/* Advises on `text` in place of a number. */
 static void advise_number(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *text, const char *key)
 {
@@ -204,8 +205,8 @@ static void advise_number(struct findings *findings, struct finding *it, const s
 		finding_help(findings, it, "write the number alone");
 }
 
-/* The next item of a list that was written as one text: what stands between blanks (and commas,
- * where these are not an argument's own), templates whole. False: there is none. */
+/* Finds the next item of a list that was written as one text: up to a blank (or a comma, unless
+ * items are arguments), templates whole. Returns false if there is none. */
 static bool next_item(const char **at, const char *separators, const char **item, size_t *len)
 {
 	const char *end = *item = *at + strspn(*at, separators);
@@ -231,7 +232,7 @@ bool advice_list(const char *text, const char *separators, struct buf *out)
 	return out->len && !out->failed;
 }
 
-/* What a shell would have had to read first is no list yet. */
+/* Advises on a list written as one text. A text that needs a shell to split it gets no list. */
 static void advise_list(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *node)
 {
@@ -255,7 +256,8 @@ bool advice_is_item(
 	       strpbrk(text->text, ".:");
 }
 
-/* The shape among those of `shape` whose words a text must be one of; NULL: there is none. */
+/* Returns the shape among those of `shape` whose words a text must be one of; NULL: there is
+ * none. */
 static const struct shape *words_of(const struct shape *shape)
 {
 	for (size_t i = 0; shape->choice && !shape->choice->selector && i < shape->choice->count;
@@ -306,7 +308,8 @@ void advise_type(struct findings *findings, struct finding *it, const struct sha
 		advise_key(findings, it, key, shape);
 }
 
-/* The pair `key` inside the value of one of the map's pairs, if it was found fault with there. */
+/* Returns the pair `key` inside the value of one of the map's pairs, if there is a finding about
+ * it; else NULL. */
 static const struct doc_pair *nested(struct findings *findings, const struct doc *doc,
 	const struct doc_node *map, const char *key, const char **inside)
 {

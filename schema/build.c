@@ -57,7 +57,7 @@ bool doc_build_at_key(const struct doc_build *doc_build)
 	return o && o->kind == DOC_MAP && (doc_build->count - o->start) % 2 == 0;
 }
 
-/* FNV-1a. Keys that collide on purpose cost a deeper sort, never a scan. */
+/* Computes FNV-1a. Keys that collide on purpose cost a deeper sort, never a scan. */
 uint32_t map_hash(const char *key, size_t len)
 {
 	uint32_t hash = 2166136261u;
@@ -86,7 +86,8 @@ static void index_fill(struct map_slot *slots, struct doc_pair *pairs, size_t co
 	qsort_r(slots, count, sizeof(*slots), by_hash_key_index, pairs);
 }
 
-/* Which value counts is unknown, so nothing is said about either. */
+/* Reports a duplicate key. It is unknown which value counts, so both become broken and get no other
+ * findings. */
 static void report_duplicate(
 	struct doc_build *doc_build, struct doc_node *key, struct doc_pair *first)
 {
@@ -126,7 +127,7 @@ static void find_duplicates_indexed(struct doc_build *doc_build, struct doc_pair
 	}
 }
 
-/* Takes out the pairs whose key is broken. */
+/* Removes the pairs whose key is broken. */
 static size_t drop_broken(struct doc_pair *pairs, size_t count)
 {
 	size_t kept = 0;
@@ -136,7 +137,8 @@ static size_t drop_broken(struct doc_pair *pairs, size_t count)
 	return kept;
 }
 
-/* {{ name }} without quotes: a map that begins right behind the brace of the map it is a key of. */
+/* Reports whether this is {{ name }} without quotes: a map that begins right after the brace of the
+ * map whose key it is. */
 static bool is_bare_template(
 	const struct doc_open *doc_open, const struct doc_pair *pairs, size_t count)
 {

@@ -1,16 +1,16 @@
 /*
- * The builder: readers hand it nodes in source order, it makes the tree.
+ * The builder: readers give it nodes in source order, and it makes the tree.
  *
- * Everything that is the same for all syntaxes is here and nowhere else: the limits, the refusal of
- * duplicate and non-string keys, the index of large maps. Nodes wait on one stack until their list
- * or map closes and then move into the arena, so a document costs its nodes once.
+ * Everything common to all syntaxes is here: the limits, the refusal of duplicate and non-string
+ * keys, the index of large maps. Nodes wait on one stack until their list or map closes and then
+ * move into the arena, so a document costs its nodes once.
  */
 #ifndef SCHEMA_BUILD_H
 #define SCHEMA_BUILD_H
 #include "schema/finding.h"
 
 struct doc_open {
-	size_t start; /* of its children on the stack */
+	size_t start; /* where its children begin on the stack */
 	enum doc_kind kind;
 	struct doc_pos pos;
 };
@@ -22,33 +22,33 @@ struct doc_build {
 	size_t count, room;
 	struct doc_open open[DOC_DEPTH_MAX];
 	int depth;
-	uint32_t bare_line; /* of the last {{ }} without quotes, which has been reported */
+	uint32_t bare_line; /* line of the last {{ }} without quotes, which has been reported */
 };
 
 /* Copies the text, strips a byte order mark, indexes lines; checks size, UTF-8 and control
- * characters. -1: reported, the text must not be parsed. Always fills `doc`. */
+ * characters. Returns -1 with a finding if the text must not be parsed. Always fills `doc`. */
 int doc_scan(
 	struct doc *doc, const char *file, const char *text, size_t len, struct findings *findings);
 
 void doc_build_init(struct doc_build *doc_build, struct doc *doc, struct findings *findings);
 void doc_build_done(struct doc_build *doc_build);
-/* Each returns -1 when a limit is crossed, which has been reported: stop reading. */
+/* Return -1 if a limit is crossed, which has been reported: stop reading. */
 int doc_build_open(struct doc_build *doc_build, enum doc_kind kind, struct doc_pos pos);
 int doc_build_close(struct doc_build *doc_build, uint32_t end_line, uint32_t end_column);
 int doc_build_add(struct doc_build *doc_build, struct doc_node node);
-/* The next node added will be a map's key. */
+/* Reports whether the next node added will be a map's key. */
 bool doc_build_at_key(const struct doc_build *doc_build);
-/* A DOC_STR node whose text is copied. */
+/* Returns a DOC_STR node whose text is copied. */
 struct doc_node doc_build_string(
 	struct doc_build *doc_build, const char *text, size_t len, struct doc_pos pos);
-/* Reports what only an escape can have brought into a string, which is broken then: NUL, and where
- * it is `lone`, half of a surrogate pair. */
+/* Reports characters that only an escape can have put into a string, and breaks the string: NUL,
+ * and, if `lone`, half of a surrogate pair. */
 void doc_check_string(
 	struct doc_node *node, bool lone, const struct doc *doc, struct findings *findings);
-/* The last step: the one node left becomes the root. */
+/* Finishes: the one node left becomes the root. */
 void doc_build_root(struct doc_build *doc_build);
 
-/* Maps above this size have an index behind their pairs: slots sorted by hash, then key. */
+/* Larger maps have an index after their pairs: slots sorted by hash, then key. */
 enum { MAP_LINEAR_MAX = 8 };
 struct map_slot {
 	uint32_t hash, index;

@@ -1,5 +1,5 @@
 /*
- * A place in a document's text that knows its line and column; for the readers we write ourselves.
+ * A place in a document's text that knows its line and column, for our own readers.
  *
  * Columns are counted from the last place asked for, so asking in source order is linear however
  * long the line is.
@@ -11,7 +11,7 @@
 
 struct cursor {
 	const char *at, *end;
-	const char *counted; /* column belongs to this place */
+	const char *counted; /* `column` belongs to this place */
 	uint32_t line, column;
 };
 
@@ -29,7 +29,7 @@ static inline void cursor_newline(struct cursor *cursor)
 	cursor->column = 1;
 }
 
-/* The position of the cursor, one column wide. */
+/* Returns the position of the cursor, one column wide. */
 static inline struct doc_pos cursor_pos(struct cursor *cursor)
 {
 	cursor->column +=
@@ -46,7 +46,7 @@ static inline void cursor_end(struct cursor *cursor, struct doc_pos *pos)
 	pos->end_column = here.column;
 }
 
-/* Four or eight hex digits at the cursor; steps over them. -1: not that many. */
+/* Reads `count` hex digits, four or eight, and steps over them. Returns -1 if there are fewer. */
 static inline int cursor_hex(struct cursor *cursor, int count, uint32_t *out)
 {
 	uint32_t value = 0;

@@ -18,7 +18,7 @@ void findings_done(struct findings *findings)
 	*findings = (struct findings){0};
 }
 
-/* Consecutive findings nearly always name the same file. */
+/* Keeps a file's name; consecutive findings nearly always have the same one. */
 static const char *keep_file(struct findings *findings, const char *file)
 {
 	if (findings->count && !strcmp(findings->items[findings->count - 1].file, file))
@@ -31,7 +31,7 @@ static const char *PRINTF(2, 0)
 {
 	char text[1024] = "";
 	vsnprintf(text, sizeof(text), format, args);
-	/* What is quoted may have been cut inside a character. */
+	/* A value in the text may have been cut inside a character. */
 	utf8_copy(text, sizeof(text), text);
 	return arena_copy(&findings->arena, text, strlen(text));
 }
@@ -101,9 +101,9 @@ static bool is_toml(const char *file)
 	return len > 5 && !strcmp(file + len - 5, ".toml");
 }
 
-/* Where a text that may be YAML between backticks has come to. */
+/* The state while scanning a text that may have YAML between backticks. */
 struct snippet {
-	bool code, value; /* between backticks; behind a key there */
+	bool code, value; /* between backticks; after a key there */
 	char quote, before;
 };
 
@@ -124,8 +124,8 @@ static bool ends_key(const struct snippet *snippet, const char *at)
 	       (isalnum((unsigned char)snippet->before) || strchr("_-\"'", snippet->before));
 }
 
-/* The bytes of a word that YAML takes for a text, and TOML does not without quotes; 0: none begins
- * here. */
+/* Returns the length of a word that is a text in YAML, and in TOML only with quotes; 0: there is
+ * none here. */
 static size_t bare_word(const struct snippet *snippet, const char *at)
 {
 	size_t len =
@@ -137,8 +137,8 @@ static size_t bare_word(const struct snippet *snippet, const char *at)
 	return begins && ends && strncmp(at, "true", len) && strncmp(at, "false", len) ? len : 0;
 }
 
-/* `key: value` between backticks as `key = "value"`, which stands for the same in TOML, in inline
- * tables too. */
+/* Returns a text with `key: value` between backticks turned into `key = "value"`, which means the
+ * same in TOML, also in inline tables. */
 static const char *in_toml(struct findings *findings, const char *text)
 {
 	AUTO_BUF out = BUF_INIT(2048);
@@ -170,7 +170,7 @@ void finding_help(struct findings *findings, struct finding *item, const char *f
 		item->help = in_toml(findings, item->help);
 }
 
-/* Rules whose findings say nothing but a name that nothing declares. */
+/* Reports whether a finding's rule is one about an undeclared name. */
 static bool is_repeatable(const struct finding *it)
 {
 	return it->rule == RULE_UNKNOWN_VARIABLE || it->rule == RULE_UNKNOWN_STATE ||
@@ -207,7 +207,7 @@ size_t findings_drop(
 	return count - kept;
 }
 
-/* Files rank by where they were first mentioned. */
+/* Returns a file's rank: where it was first mentioned. */
 static size_t file_rank(const struct finding *items, const char *file)
 {
 	size_t i = 0;
@@ -255,7 +255,7 @@ void findings_sort(struct findings *findings)
 		sort_items(findings->items, findings->count);
 }
 
-/* Takes the repetitions of item `at` out of the list. */
+/* Merges the repetitions of item `at` into it. */
 static void merge_into(struct findings *findings, size_t at)
 {
 	enum { LINES_BYTES_MAX = 60 };

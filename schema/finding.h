@@ -1,9 +1,6 @@
 /*
- * Findings: everything a check has to say about a file, collected, never stopped at the first.
- *
- * A finding names a rule (rules.h: a stable kebab-case id with its documentation), a source range,
- * one sentence saying what is wrong and, where it helps, one saying how to fix it. The collection
- * owns all texts. Findings are reported in source order, errors and warnings together.
+ * Findings: everything that a check has to say about a file, collected without stopping at the
+ * first.
  */
 #ifndef SCHEMA_FINDING_H
 #define SCHEMA_FINDING_H
@@ -15,14 +12,14 @@ struct finding {
 	enum severity severity;
 	enum rule rule;
 	const char *file;
-	struct doc_pos pos; /* line 0: the file as a whole */
+	struct doc_pos pos; /* line 0: about the file as a whole */
 	const char *message;
 	const char *help;  /* NULL: none */
 	const char *state; /* the state it belongs to, NULL: none; must outlive the findings */
 	size_t order;      /* of discovery */
 };
 
-/* More than anyone reads: what comes later is counted but not kept. */
+/* Nobody reads more: later findings are counted but not kept. */
 enum { FINDINGS_MAX = 10000 };
 
 struct findings {
@@ -30,48 +27,48 @@ struct findings {
 	struct finding *items;
 	size_t count, room;
 	size_t errors, warnings, dropped;
-	struct finding spare; /* takes what is dropped; has no message */
+	struct finding spare; /* takes dropped findings; has no message */
 };
 
 void findings_init(struct findings *findings);
 void findings_done(struct findings *findings);
-/* Adds one; the severity is the rule's own. `node` may be NULL (the file as a whole). Returns it,
- * valid until the next is added, so that the caller can set `help` through finding_help or `state`.
- */
+/* Adds a finding with the rule's own severity. `node` may be NULL (the file as a whole). Returns
+ * it, valid until the next is added, so that the caller can set `help` by finding_help, or
+ * `state`. */
 struct finding *finding_add(struct findings *findings, enum rule rule, const struct doc *doc,
 	const struct doc_node *node, const char *format, ...) PRINTF(5, 6);
-/* The same at a position that is no node's. */
+/* Does the same at a position that is no node's. */
 struct finding *finding_at(struct findings *findings, enum rule rule, const struct doc *doc,
 	struct doc_pos pos, const char *format, ...) PRINTF(5, 6);
-/* The whole of `text` as its message, which is cut at 1 KiB otherwise: where nobody may be left
- * without what stands at its end. */
+/* Sets the whole of `text` as the message, which is otherwise cut at 1 KiB, if its end must be
+ * read. */
 void finding_whole(struct findings *findings, struct finding *item, const char *text);
 void finding_help(struct findings *findings, struct finding *item, const char *format, ...)
 	PRINTF(3, 4);
-/* Takes out what was said lately about that stretch of `doc`; returns how many findings that were.
- */
+/* Drops the latest findings about that stretch of `doc`; returns how many they were. */
 size_t findings_drop(
 	struct findings *findings, const struct doc *doc, const struct doc_pos *stretch);
-/* From item `from` on: what names the same unknown thing again in the same file becomes part of the
- * first such finding, which then says where else. */
+/* Merges findings from item `from` on: repetitions about the same unknown name in the same file
+ * become part of the first such finding, which then names the other places. */
 void findings_merge(struct findings *findings, size_t from);
-/* Stable: by file in order of first mention, line, column, then order of discovery. */
+/* Sorts stably: by file in order of first mention, line, column, then order of discovery. */
 void findings_sort(struct findings *findings);
 
-/* Where findings are read. */
+/* The place where findings are read. */
 struct finding_look {
 	size_t columns; /* WRAP_NEVER: a message is one line */
 	bool colour;
 };
 
-/* `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs` are the
- * documents whose lines may be shown. Control characters in any text come out as escapes. */
+/* Writes `FILE:LINE:COL: error[rule]: message`, the source line with a caret, `help: ...`. `docs`
+ * are the documents whose lines may be shown. Control characters become escapes. */
 void findings_show(const struct findings *findings, const struct doc *const *docs, size_t n_docs,
 	const struct finding_look *look, struct buf *out);
-/* An array of objects: severity rule message file line column end_line end_column help state. */
+/* Writes an array of objects: severity rule message file line column end_line end_column help
+ * state. */
 void findings_json(const struct findings *findings, struct buf *out);
-/* One SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */
+/* Writes one SARIF 2.1.0 log (docs.oasis-open.org/sarif/sarif/v2.1.0), for code scanning. */
 void findings_sarif(const struct findings *findings, struct buf *out);
-/* GitHub's workflow commands, which become annotations on a pull request. */
+/* Writes GitHub's workflow commands, which become annotations on a pull request. */
 void findings_github(const struct findings *findings, struct buf *out);
 #endif

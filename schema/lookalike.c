@@ -4,7 +4,7 @@
 #include "base/utf8.h"
 #include <string.h>
 
-/* Source: Unicode's confusables (UTS 39), those of letters and digits that names are made of. */
+/* The letters. Source: Unicode's confusables (UTS 39), those of letters and digits in names. */
 static const struct {
 	uint32_t code;
 	char like;

@@ -1,6 +1,5 @@
 /*
- * Letters that are drawn like ASCII ones and are none: Cyrillic, Greek, full-width, and blanks that
- * take no room.
+ * Letters that look like ASCII ones: Cyrillic, Greek, full-width; and blanks without width.
  */
 #ifndef SCHEMA_LOOKALIKE_H
 #define SCHEMA_LOOKALIKE_H
@@ -8,11 +7,11 @@
 #include <stdint.h>
 
 struct lookalike {
-	uint32_t code; /* of the first one in the text; 0: there is none */
-	char like;     /* what it looks like; '\0': nothing at all is seen of it */
+	uint32_t code; /* the first one in the text; 0: there is none */
+	char like;     /* the ASCII letter; '\0': it is invisible */
 	char bytes[5]; /* itself */
 };
 
-/* Finds the first, and writes the text to `plain` with all of them in ASCII; NULL: not wanted. */
+/* Finds the first one, and writes the text to `plain` (may be NULL) with all of them in ASCII. */
 struct lookalike lookalike_find(const char *text, struct buf *plain);
 #endif

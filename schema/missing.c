@@ -6,7 +6,7 @@
 
 enum { NAMES_BYTES = 64 * 80 };
 
-/* Whether it stands in the wrong place, which is then said. */
+/* Reports whether the key is in the wrong place, which then gets a finding. */
 static bool is_nested(const struct lacking *lacking, const char *name)
 {
 	return advise_nested(lacking->f, lacking->d, lacking->map, lacking->place, name);
@@ -25,14 +25,14 @@ void missing_key(const struct lacking *lacking, const char *name, const struct s
 		report_one(lacking, name, shape);
 }
 
-/* No advice but what they take, and that is the same. */
+/* Reports whether two shapes need the same advice, which is only about their values. */
 static bool alike(const struct shape *a, const struct shape *b)
 {
 	return a->title && b->title && !strcmp(a->title, b->title) && !a->key_count &&
 	       !a->group_count && !a->value_count;
 }
 
-/* Those of `missing` that are like its first, key `i`. */
+/* Returns those of `missing` that are like its first, key `i`. */
 static uint64_t group(const struct shape *shape, uint64_t missing, size_t i)
 {
 	uint64_t same = UINT64_C(1) << i;

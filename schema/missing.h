@@ -1,22 +1,21 @@
 /*
- * What a map lacks: the findings about keys that it needs and does not have.
+ * Findings about keys that a map needs and does not have.
  */
 #ifndef SCHEMA_MISSING_H
 #define SCHEMA_MISSING_H
 #include "schema/finding.h"
 #include "schema/table.h"
 
-/* A map that lacks something. */
+/* A map without some of its keys. */
 struct lacking {
 	struct findings *f;
 	const struct doc *d;
-	const struct doc_node *map, *where; /* `where`: what findings point at */
-	const char *place;                  /* its name, as messages give it */
+	const struct doc_node *map, *where; /* `where`: the place of findings */
+	const char *place;                  /* its name in messages */
 };
 
-/* Nothing is said of a map that was not read to its end. */
+/* Reports a missing key, unless the map was not read to its end. */
 void missing_key(const struct lacking *lacking, const char *name, const struct shape *shape);
-/* The keys of `shape` in `missing`, a bit each: what is to be said of several alike is said once.
- */
+/* Reports the keys of `shape` in `missing`, a bit each; several alike get one finding. */
 void missing_keys(const struct lacking *lacking, const struct shape *shape, uint64_t missing);
 #endif

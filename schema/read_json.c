@@ -1,4 +1,4 @@
-/* JSON as RFC 8259 has it, by hand: jansson keeps no positions. */
+/* JSON by RFC 8259, with our own reader: jansson keeps no positions. */
 #include "base/num.h"
 #include "schema/build.h"
 #include "schema/cursor.h"
@@ -10,7 +10,7 @@ struct reader {
 	struct doc_build build;
 };
 
-/* The last byte in front of the cursor that is no blank; NUL: there is none. */
+/* Returns the last byte before the cursor that is no blank; NUL: there is none. */
 static char before(const struct reader *reader)
 {
 	const char *at = reader->cursor.at, *start = reader->build.doc->text;
@@ -71,7 +71,7 @@ static int read_surrogates(struct reader *reader, uint32_t *code, bool *lone)
 	return 0;
 }
 
-/* The escape behind a backslash, as UTF-8 at *out. */
+/* Reads the escape after a backslash, as UTF-8 at *out. */
 static int read_escape(struct reader *reader, char **out, bool *lone)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
@@ -103,8 +103,8 @@ static const char *string_end(const struct cursor *cursor)
 	return p < cursor->end ? p : cursor->end;
 }
 
-/* Behind the opening quote. No escape is longer than its meaning, so the source's length is room
- * enough. */
+/* Reads the characters after the opening quote. No escape is shorter than its meaning, so the
+ * source's length is room enough. */
 static int read_characters(struct reader *reader, char *out, size_t *len, bool *lone)
 {
 	struct cursor *c = &reader->cursor;

@@ -1,4 +1,4 @@
-/* TOML 1.0 (toml.io/en/v1.0.0), by hand: Debian packages no C library for it. */
+/* TOML 1.0 (toml.io/en/v1.0.0), with our own reader: Debian has no C library for it. */
 #include "schema/cursor.h"
 #include "schema/read.h"
 #include "schema/toml_scalar.h"
@@ -8,7 +8,7 @@
 struct reader {
 	struct cursor cursor;
 	struct toml_tree tree;
-	int depth; /* of brackets */
+	int depth; /* nesting of brackets */
 };
 
 static int syntax(struct reader *reader, const char *wanted)
@@ -33,7 +33,7 @@ static void skip_blanks(struct cursor *cursor)
 	cursor->at += strspn(cursor->at, " \t");
 }
 
-/* \n or \r\n; a lone \r is no newline in TOML. */
+/* Reports whether a newline is here: \n or \r\n; a lone \r is none in TOML. */
 static bool at_newline(const struct cursor *cursor)
 {
 	return cursor->at[0] == '\n' || (cursor->at[0] == '\r' && cursor->at[1] == '\n');
@@ -64,7 +64,7 @@ struct string {
 	bool lone; /* an escape named a surrogate */
 };
 
-/* Behind the backslash. */
+/* Reads the escape after a backslash. */
 static int read_escape(struct reader *reader, struct string *string)
 {
 	static const char letters[] = "\"\\bfnrt", meant[] = "\"\\\b\f\n\r\t";
@@ -89,7 +89,7 @@ static int read_escape(struct reader *reader, struct string *string)
 	return 0;
 }
 
-/* A backslash at a line's end takes all white space up to the next character with it. */
+/* Skips all white space after a backslash at a line's end, up to the next character. */
 static bool skip_folded(struct cursor *cursor)
 {
 	const char *p = cursor->at + strspn(cursor->at, " \t");
@@ -122,7 +122,8 @@ static int read_line(struct reader *reader, struct string *string, char quote)
 	return 0;
 }
 
-/* Up to two quotes may stand right before the three that close. */
+/* Reports whether the string closes here. Up to two quotes may stand right before the three that
+ * close. */
 static bool closes(struct string *string, struct cursor *cursor, char quote)
 {
 	size_t n = 0;
@@ -161,7 +162,7 @@ static int read_lines(struct reader *reader, struct string *string, char quote)
 	}
 }
 
-/* The longest this string can be: up to its closing quotes, escapes counted as written. */
+/* Returns the most bytes this string can have: up to its closing quotes, escapes as written. */
 static size_t string_room(const char *p, char quote, bool lines)
 {
 	const char *start = p;
@@ -171,7 +172,8 @@ static size_t string_room(const char *p, char quote, bool lines)
 	return (size_t)(p - start) + 3;
 }
 
-/* At a quote. `node` is broken when the content is refused, which has been reported. */
+/* Reads a string at its quote. `node` is broken if the content is refused, which has been
+ * reported. */
 static int read_string(struct reader *reader, struct doc_node *node, bool allow_lines)
 {
 	struct cursor *c = &reader->cursor;

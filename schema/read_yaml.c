@@ -1,5 +1,5 @@
-/* YAML by libyaml's events, scalars resolved by the YAML 1.2 core schema
- * (yaml.org/spec/1.2.2, 10.3). */
+/* YAML by libyaml's events, with scalars resolved by the YAML 1.2 core schema (yaml.org/spec/1.2.2,
+ * 10.3). */
 #include "base/num.h"
 #include "base/utf8.h"
 #include "schema/build.h"
@@ -12,11 +12,11 @@
 struct reader {
 	yaml_parser_t parser;
 	struct doc_build build;
-	char quote; /* of the scalar that came last, 0: it had none, or was none */
+	char quote; /* of the last scalar; 0: it had none */
 	struct doc_pos quoted;
 };
 
-/* libyaml puts the end of a text without a last newline on a line of its own. */
+/* Sets a place. libyaml puts the end of a text without a last newline on a line of its own. */
 static void set_place(
 	const struct doc *doc, const yaml_mark_t *mark, uint32_t *line, uint32_t *column)
 {
@@ -86,7 +86,7 @@ static bool is_infinite_or_nan(const char *text)
 	return one_of(text, ".inf", ".Inf", ".INF");
 }
 
-/* 0o17 and 0x1F. */
+/* Reports whether this is an integer such as 0o17 or 0x1F. */
 static bool is_based_int(const char *text)
 {
 	static const char hex[] = "0123456789abcdefABCDEF";
@@ -129,7 +129,7 @@ static void set_float(struct reader *reader, struct doc_node *node, const char *
 	node->kind = DOC_FLOAT;
 }
 
-/* null, true and false in their three spellings. False: another word. */
+/* Resolves null, true and false in their three spellings. Returns false for another word. */
 static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 {
 	static const struct {
@@ -151,7 +151,7 @@ static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 	return false;
 }
 
-/* True when a plain scalar is no string; `node` then holds what it is. */
+/* Resolves a plain scalar. Returns true if it is no string; `node` then holds the value. */
 static bool resolve(struct reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	if (!len || (len == 1 && *text == '~')) {
@@ -170,10 +170,10 @@ static bool resolve(struct reader *reader, struct doc_node *node, const char *te
 	return true;
 }
 
-/* `!!str` comes resolved. */
+/* libyaml gives `!!str` in this form. */
 static const char standard_tag[] = "tag:yaml.org,2002:";
 
-/* What the core schema calls a value: "str", "int", "map"; "" for `!`, which leaves a scalar a
+/* Returns the core schema's name of a tag: "str", "int", "map"; "" for `!`, which leaves a scalar a
  * string; NULL: another tag. */
 static const char *core_tag(const yaml_char_t *tag)
 {
@@ -201,9 +201,9 @@ static void report_tag(struct reader *reader, struct doc_pos pos, const char *ta
 		"quotes");
 }
 
-/* Anchors and tags that are not the core schema's, or that this kind of value cannot have, are
- * reported and otherwise ignored. `kind`: "map", "seq"; NULL: a scalar, whose tag its reader holds
- * to. True: the value's type is now unknown. */
+/* Reports anchors, tags outside the core schema, and tags that do not suit this kind of value; they
+ * are otherwise ignored. `kind`: "map", "seq"; NULL: a scalar, whose tag its reader obeys. Returns
+ * true if the value's type is now unknown. */
 static bool refuse_properties(struct reader *reader, const yaml_event_t *event,
 	const yaml_char_t *anchor, const yaml_char_t *tag, const char *kind)
 {
@@ -228,7 +228,7 @@ static bool refuse_properties(struct reader *reader, const yaml_event_t *event,
 	return true;
 }
 
-/* Reads a scalar as its core tag says. False: it is none of that kind. */
+/* Reads a scalar as its core tag demands. Returns false if it is not of that kind. */
 static bool resolve_as(
 	struct reader *reader, struct doc_node *node, const char *tag, const char *text, size_t len)
 {
@@ -250,7 +250,7 @@ static bool resolve_as(
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
 		if (!strcmp(tag, kinds[i].tag) && node->kind == kinds[i].kind)
 			return true;
-	return node->kind == DOC_BROKEN; /* which has been reported */
+	return node->kind == DOC_BROKEN; /* it has been reported */
 }
 
 static int add_tagged(
@@ -273,7 +273,7 @@ static int on_scalar(struct reader *reader, const yaml_event_t *event)
 	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(reader, event)};
 	bool plain = event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE;
 	const yaml_char_t *tag = event->data.scalar.tag;
-	/* What has a refused property and no text may be anything. */
+	/* A value with a refused property and no text may be anything. */
 	if ((event->data.scalar.anchor || tag) &&
 		(refuse_properties(reader, event, event->data.scalar.anchor, tag, NULL) ||
 			(plain && !len && !tag)))
@@ -357,7 +357,7 @@ static int on_event(struct reader *reader, const yaml_event_t *event)
 	return 0;
 }
 
-/* A quote that nobody closed ends at the next one, lines below; what is at fault there is not. */
+/* Reports an unclosed quote, which ends at the next one, lines below, where nothing is wrong. */
 static bool report_open_quote(struct reader *reader, uint32_t line)
 {
 	if (!reader->quote || reader->quoted.line == line || reader->quoted.end_line != line)
@@ -374,8 +374,8 @@ static bool report_open_quote(struct reader *reader, uint32_t line)
 	return true;
 }
 
-/* A no-break space, as pages and chats have them, looks like a blank and makes what is around it
- * one word; that shows on this line or on the next one. */
+/* Reports a no-break space, as copied from pages and chats: it looks like a blank and makes one
+ * word of its neighbours, which causes errors on this line or the next. */
 static bool report_no_break(struct reader *reader, uint32_t line)
 {
 	static const char no_break[] = "\u00a0";
@@ -396,7 +396,8 @@ static bool report_no_break(struct reader *reader, uint32_t line)
 	return false;
 }
 
-/* What ends within a word, with a quote further on that begins nothing either, was to hold both. */
+/* Returns advice on a quote inside a quoted text: the text ended within a word, and a further quote
+ * begins nothing. */
 static const char *inner_quote(
 	const struct reader *reader, const struct doc_pos *pos, const char *rest, size_t len)
 {
@@ -441,7 +442,7 @@ static void report_syntax(struct reader *reader)
 			"what cannot be finished here began on line %zu", p->context_mark.line + 1);
 }
 
-/* Returns -1 when reading has to stop early; that has been reported. */
+/* Reads all events. Returns -1 if reading has to stop early, which has been reported. */
 static int read_events(struct reader *reader)
 {
 	for (bool more = true; more;) {

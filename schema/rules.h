@@ -1,8 +1,5 @@
 /*
- * The rules: every diagnostic this program can give about a file, with its documentation.
- *
- * One list (rules_list.def, one entry per rule) is expanded into the enum here, the table behind
- * rule_info and docs/diagnostics.md. Ids are stable: scripts and suppressions name them.
+ * The rules: every diagnostic that this program can give about a file, with its documentation.
  */
 #ifndef SCHEMA_RULES_H
 #define SCHEMA_RULES_H
@@ -19,12 +16,12 @@ enum rule {
 struct rule_info {
 	const char *id; /* kebab-case */
 	enum severity severity;
-	const char *cause;   /* what the rule says and why, in a sentence or two */
+	const char *cause;   /* the meaning of the rule and its reason, in a sentence or two */
 	const char *example; /* lines of a file that break it */
 	const char *fix;     /* what to do */
 };
 
 const struct rule_info *rule_info(enum rule rule);
-/* "error", "warning", "note". */
+/* Returns "error", "warning" or "note". */
 const char *severity_name(enum severity severity);
 #endif

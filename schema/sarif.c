@@ -1,4 +1,4 @@
-/* Findings for machines that show them to people: SARIF 2.1.0 and GitHub's workflow commands. */
+/* Findings for programs that show them to people: SARIF 2.1.0 and GitHub's workflow commands. */
 #include "base/json.h"
 #include "base/utf8.h"
 #include "schema/finding.h"
@@ -6,7 +6,7 @@
 
 /* --- SARIF ------------------------------------------------------------------------------------ */
 
-/* A path as a URI reference (RFC 3986): relative stays relative. */
+/* Returns a path as a URI reference (RFC 3986); relative stays relative. */
 static json_t *uri_of(const char *path)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -78,7 +78,8 @@ void findings_sarif(const struct findings *findings, struct buf *out)
 
 /* --- GitHub ----------------------------------------------------------------------------------- */
 
-/* docs.github.com, "Workflow commands": %, CR and LF are escaped, in properties `:` and `,` too. */
+/* Adds a text by docs.github.com, "Workflow commands": %, CR and LF are escaped, in properties also
+ * `:` and `,`. */
 static void add_escaped(struct buf *out, const char *text, bool property)
 {
 	for (size_t len = strlen(text), step; len; text += step, len -= step) {

@@ -4,7 +4,7 @@
 
 enum { CONTROLS_SHOWN_MAX = 20 };
 
-/* The next line break, `end` when there is none. Most files have no \r at all (`cr` NULL). */
+/* Returns the next line break, `end` if there is none. Most files have no \r at all (`cr` NULL). */
 static const char *line_end(const char *p, const char *end, const char **cr)
 {
 	const char *lf = memchr(p, '\n', (size_t)(end - p));
@@ -15,7 +15,7 @@ static const char *line_end(const char *p, const char *end, const char **cr)
 	return lf ? lf : end;
 }
 
-/* Behind the line break at `p`. */
+/* Returns the place after the line break at `p`. */
 static const char *line_next(const char *p, const char *end)
 {
 	return p + (p + 1 < end && p[0] == '\r' && p[1] == '\n' ? 2 : 1);
@@ -55,7 +55,7 @@ static struct doc_pos pos_at(const struct doc *doc, size_t offset)
 	return (struct doc_pos){line, column, line, column + 1};
 }
 
-/* Whether eight bytes are all within 0x20..0x7e. */
+/* Reports whether eight bytes are all within 0x20..0x7e. */
 static bool plain_word(const char *p)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -64,7 +64,8 @@ static bool plain_word(const char *p)
 	return !(((w - ones * 0x20) | (w + ones) | w) & ones * 0x80);
 }
 
-/* The first place at or behind `at` that plain printable ASCII or a line break does not explain. */
+/* Returns the first place at or after `at` that is neither plain printable ASCII nor a line
+ * break. */
 static size_t skip_plain(const struct doc *doc, size_t at)
 {
 	while (at < doc->len) {

@@ -15,7 +15,7 @@ struct walk {
 	const struct doc_node *states; /* the map whose keys are states, NULL: none */
 };
 
-/* Where a node stands: below a map's key, and perhaps in a list. */
+/* The place of a node: below a map's key, and perhaps in a list. */
 struct place {
 	const struct doc_node *key;
 	uint32_t item; /* 1-based; 0: no list */
@@ -34,14 +34,14 @@ static const char *place_text(const struct place *at, char out[PLACE_BYTES])
 	return out;
 }
 
-/* What stands there is called an outcome. Which one another tool's word means only its author
- * knows: an `error` may be a failed run, or one that never began. */
+/* Reports whether the place's keys are outcomes. Another tool's word for one is ambiguous: an
+ * `error` may be a failed run, or one that never began. */
 static bool is_outcome(const struct place *at)
 {
 	return at->key && !strcmp(at->key->text, "on");
 }
 
-/* Where a schema has something to say about a key. */
+/* Adds the schema's own help for a key, if it has one. */
 static void help(struct walk *walk, struct finding *it, const struct shape *shape)
 {
 	if (shape && shape->help)
@@ -91,7 +91,7 @@ static void check_size(struct walk *walk, const struct shape *shape, const struc
 	char place[PLACE_BYTES];
 	bool few = size < shape->least;
 	if (few && node->partial)
-		return; /* what is not there has been refused as a key */
+		return; /* a missing value has been refused as a key */
 	if (!size)
 		finding_add(walk->f, RULE_OUT_OF_RANGE, walk->d, node, "%s must not be empty",
 			place_text(at, place));
@@ -214,7 +214,7 @@ static void check_list(struct walk *walk, const struct shape *shape, const struc
 
 /* --- maps ------------------------------------------------------------------------------------- */
 
-/* The index of the key called `name`, -1: not listed. */
+/* Returns the index of the key called `name`; -1: it is not listed. */
 static int key_index(const struct shape *shape, const char *name)
 {
 	size_t low = 0, high = shape->key_count;
@@ -233,7 +233,7 @@ static int key_index(const struct shape *shape, const char *name)
 	return -1;
 }
 
-/* The names of the keys that may be there: a refused one is no advice. */
+/* Lists the names of the keys that may be present, since a refused one is no advice. */
 static size_t usable_keys(const struct shape *shape, const char **names)
 {
 	size_t count = 0;
@@ -243,8 +243,8 @@ static size_t usable_keys(const struct shape *shape, const char **names)
 	return count;
 }
 
-/* Reports it and returns the bit of the key that was probably meant, which then does not count as
- * missing. */
+/* Reports the key and returns the bit of the one that was probably meant, which then does not count
+ * as missing. */
 static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
 	const struct doc_node *map, const struct doc_node *key, const struct place *at)
 {
@@ -277,7 +277,7 @@ static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
 	return near ? UINT64_C(1) << meant : 0;
 }
 
-/* `name`: room for the map's. */
+/* Fills `name` with the map's name. */
 static struct lacking lacking(const struct walk *walk, const struct doc_node *map,
 	const struct place *at, char name[PLACE_BYTES])
 {
@@ -285,12 +285,12 @@ static struct lacking lacking(const struct walk *walk, const struct doc_node *ma
 		walk->f, walk->d, map, at->key && !at->item ? at->key : map, place_text(at, name)};
 }
 
-/* The keys of a map: those that are known, and how many are not and resemble none. */
+/* The keys of a map: the known ones, and the number of unknown ones that resemble none. */
 struct keys_seen {
 	uint64_t present;
 	size_t strange, finding;       /* the finding about the last of these */
-	unsigned strange_kind;         /* what it holds, 1u << DOC_* */
-	const struct doc_pair *worded; /* a key that is only ever true, with a word; NULL: none */
+	unsigned strange_kind;         /* the kind of its value, 1u << DOC_* */
+	const struct doc_pair *worded; /* a key that can only be true, with a text; NULL: none */
 	size_t worded_finding;
 };
 
@@ -348,7 +348,7 @@ static void check_groups(struct walk *walk, const struct shape *shape, const str
 		for (size_t k = 0; k < g->count; k++)
 			count += seen->present >> key_index(shape, g->keys[k]) & 1;
 		if (g->exactly_one && !count && seen->strange == 1)
-			continue; /* most likely it is that one, and its help names these */
+			continue; /* most likely it is that key, whose help names these */
 		if (g->exactly_one && !count)
 			report_none_of(walk, shape, map, at, g);
 		else if (g->exactly_one ? count > 1 : count == g->count)
@@ -402,7 +402,8 @@ static void note_worded(const struct walk *walk, const struct shape *shape,
 	seen->worded_finding = before;
 }
 
-/* `else: done`, as well as `else: {goto: done}`, is `else: true, goto: done`. NULL: it is not. */
+/* Returns the text of `else: done` or `else: {goto: done}`, which means `else: true, goto: done`.
+ * NULL: it is neither. */
 static const char *word_for(const struct shape_key *key, const struct doc_pair *worded)
 {
 	const struct shape *s = key->shape;
@@ -415,7 +416,8 @@ static const char *word_for(const struct shape_key *key, const struct doc_pair *
 	return fits ? word->text : NULL;
 }
 
-/* Whether a value of the kinds `kinds` may be meant for `shape`: a text may be for anything. */
+/* Reports whether a value of the kinds `kinds` may be meant for `shape`: a text may be for
+ * anything. */
 static bool could_hold(const struct shape *shape, unsigned kinds)
 {
 	const unsigned unknown = 1u << DOC_NULL | 1u << DOC_BROKEN | 1u << DOC_STR;

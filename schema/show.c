@@ -6,9 +6,9 @@
 #include <string.h>
 
 enum {
-	SOURCE_COLUMNS = 100,     /* of a line where nothing is wrapped */
-	SOURCE_COLUMNS_MIN = 20,  /* and on the narrowest terminal */
-	SOURCE_FRAME = 9 + 3 + 3, /* "    84 | ", "..." before and behind */
+	SOURCE_COLUMNS = 100,     /* columns of a source line where nothing is wrapped */
+	SOURCE_COLUMNS_MIN = 20,  /* those on the narrowest terminal */
+	SOURCE_FRAME = 9 + 3 + 3, /* "    84 | ", and "..." before and after */
 	HANG_COLUMNS = 7,
 	HELP_COLUMNS = HANG_COLUMNS + 6,
 	FILE_BYTES_MAX = 64 * 1024,
@@ -37,14 +37,14 @@ static void end_colour(struct buf *out, const struct finding_look *look)
 		buf_adds(out, "\033[0m");
 }
 
-/* In one line of a finding. */
+/* Reports whether a character must not appear in a line of a finding. */
 static bool is_odd(uint32_t code)
 {
 	return utf8_is_odd(code) || code == '\r' || code == '\n';
 }
 
-/* A character of a source line: how many columns it takes there, and in `step` its bytes. Negative:
- * it is shown as one `?`. */
+/* Returns the columns of a character in a source line, and its bytes in `step`. Negative: it is
+ * shown as one `?`. */
 static int source_columns(const char *text, size_t len, size_t *step)
 {
 	uint32_t code = 0;
@@ -53,7 +53,7 @@ static int source_columns(const char *text, size_t len, size_t *step)
 	return n && !utf8_is_odd(code) ? (int)utf8_columns(code) : -1;
 }
 
-/* The first `count` characters of a source line. */
+/* Adds the first `count` characters of a source line. */
 static void add_columns(struct buf *out, const char *text, size_t len, uint32_t count)
 {
 	for (size_t at = 0, step; at < len && count; count--, at += step)
@@ -63,8 +63,8 @@ static void add_columns(struct buf *out, const char *text, size_t len, uint32_t 
 			buf_add(out, text + at, step);
 }
 
-/* `mark` as many times as those characters take columns, one a piece behind the line's end. A tab
- * stays one below blanks, so that both lines reach as far. */
+/* Adds `mark` once for each column of those characters, and one for each beyond the line's end. A
+ * tab stays a tab among blanks, so that both lines align. */
 static size_t add_marks(struct buf *out, const char *text, size_t len, uint32_t count, char mark)
 {
 	size_t at = 0;
@@ -79,8 +79,8 @@ static size_t add_marks(struct buf *out, const char *text, size_t len, uint32_t 
 	return at;
 }
 
-/* Where the last finding's excerpt began: findings come in source order, so a line of megabytes is
- * walked once and not once per finding. */
+/* The place where the last finding's excerpt began: findings come in source order, so a line of
+ * megabytes is walked once and not once per finding. */
 struct excerpt {
 	const struct doc *d;
 	uint32_t line, skip;
@@ -100,7 +100,7 @@ static size_t excerpt_start(
 	return from;
 }
 
-/* The line with a caret below. Of a long line, what surrounds the caret. */
+/* Adds the line with a caret below; of a long line the part around the caret. */
 static void add_source(struct buf *out, const struct finding_look *look, struct excerpt *last,
 	const struct doc *doc, const struct finding *it)
 {
@@ -128,7 +128,7 @@ static void add_source(struct buf *out, const struct finding_look *look, struct 
 	buf_addc(out, '\n');
 }
 
-/* ": TEXT" behind what the line begins with. */
+/* Adds ": TEXT" after the beginning of the line. */
 static void add_words(
 	struct buf *out, const struct finding_look *look, const char *text, size_t indent)
 {
@@ -179,7 +179,7 @@ void findings_json(const struct findings *findings, struct buf *out)
 	buf_addc(out, '[');
 	for (size_t i = 0; i < findings->count; i++) {
 		const struct finding *it = &findings->items[i];
-		AUTO_BUF file; /* JSON holds no path that is not UTF-8 */
+		AUTO_BUF file; /* a path that is no UTF-8 does not fit into JSON */
 		buf_init(&file, FILE_BYTES_MAX);
 		if (utf8_prefix(it->file, strlen(it->file)) < strlen(it->file))
 			utf8_escape(&file, it->file, strlen(it->file), is_odd);

@@ -8,7 +8,7 @@
 
 enum { SHAPE_NO_LIMIT = UINT32_MAX };
 
-/* A pattern is a row of steps from the start of the text: a set of characters, so many times. The
+/* A pattern is a row of steps from the start of the text: a set of characters, and how often. The
  * generator makes sure that taking as many as possible is always right. */
 struct shape_step {
 	uint64_t ascii[2]; /* bit set of code points below 128 */
@@ -45,7 +45,8 @@ struct shape_choice {
 };
 
 struct shape {
-	const char *title;         /* "an integer above 0": what the value must be. NULL: by kind */
+	/* The right value in words, "an integer above 0"; NULL: by kind. */
+	const char *title;
 	const char *help;          /* of a refused key */
 	bool refused;              /* no value is right */
 	unsigned kinds;            /* bit set of 1u << DOC_*; 0: all */

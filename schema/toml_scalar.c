@@ -15,7 +15,7 @@ static bool is(const char *text, size_t len, const char *word)
 
 /* --- dates: RFC 3339, with the parts that TOML lets be left out ------------------------------- */
 
-/* `count` digits as a number; -1: not that many. */
+/* Reads `count` digits as a number. Returns -1 if there are fewer. */
 static int number(const char **p, const char *end, int count)
 {
 	int value = 0;
@@ -117,8 +117,8 @@ static int digit_value(char c)
 	return lower >= 'a' && lower <= 'f' ? lower - 'a' + 10 : 99;
 }
 
-/* Drops underscores, each of which must stand between two digits of `base`. -1: one does not, or
- * `text` is too long to be a number. */
+/* Drops underscores, each of which must be between two digits of `base`. Returns -1 if one is not,
+ * or `text` is too long for a number. */
 static int drop_underscores(const char *text, size_t len, int base, char out[512])
 {
 	size_t n = 0;
@@ -159,15 +159,15 @@ static int based_int(const char *text, size_t len, struct doc_node *node, enum r
 	return 0;
 }
 
-/* Digits from `p`; a leading zero must stand alone where `whole`. */
+/* Counts the digits from `p`; if `whole`, a leading zero must be alone. */
 static size_t digits(const char *p, bool whole)
 {
 	size_t n = strspn(p, "0123456789");
 	return whole && n > 1 && *p == '0' ? 0 : n;
 }
 
-/* [+-] digits [. digits] [e [+-] digits], the first without leading zeros. 0: no number, 1: an
- * integer, 2: a float. */
+/* Recognises [+-] digits [. digits] [e [+-] digits], the first without leading zeros. Returns 0: no
+ * number, 1: an integer, 2: a float. */
 static int number_form(const char *p)
 {
 	int form = 1;

@@ -106,7 +106,7 @@ static struct toml *add_table(struct toml_tree *toml_tree, struct toml *parent,
 	return n;
 }
 
-/* `[x]` beside `[[x]]`. */
+/* Reports `[x]` beside `[[x]]`. */
 static void report_mixed(
 	struct toml_tree *toml_tree, const struct doc_node *key, struct toml *first)
 {
@@ -135,7 +135,7 @@ static void report_twice(
 		"the first one is on line %u; remove or rename one of them", first->key.pos.line);
 }
 
-/* A table for what stands below a key that was refused. */
+/* Returns a table for the contents of a refused key. */
 static struct toml *nowhere(struct toml_tree *toml_tree, struct doc_pos pos)
 {
 	struct toml *n = toml_new(toml_tree, TOML_TABLE, pos);
@@ -144,7 +144,7 @@ static struct toml *nowhere(struct toml_tree *toml_tree, struct doc_pos pos)
 	return n;
 }
 
-/* One step of a header's path. NULL: refused (reported) or too many nodes. */
+/* Takes one step of a header's path. NULL: refused (reported) or too many nodes. */
 static struct toml *descend(
 	struct toml_tree *toml_tree, struct toml *table, const struct doc_node *key)
 {

@@ -2,9 +2,9 @@
  * The tables of a TOML document while it is read: headers and dotted keys may add to them in any
  * order.
  *
- * Who may add what to which table is toml.io/en/v1.0.0, "Table" and "Inline Table"; it is kept
- * here, apart from the text. A table's children hang in an AA tree by name as well as in source
- * order, so that no choice of keys makes reading slow.
+ * The rules are in toml.io/en/v1.0.0, "Table" and "Inline Table"; they are applied here, apart from
+ * the text. A table's children hang in an AA tree by name as well as in source order, so that no
+ * choice of keys makes reading slow.
  */
 #ifndef SCHEMA_TOML_TREE_H
 #define SCHEMA_TOML_TREE_H
@@ -17,7 +17,7 @@ enum toml_kind {
 	TOML_TABLE_LIST /* [[...]] */
 };
 
-/* How a table came to be, which decides who may still add to it. */
+/* The origin of a table, which decides what may still be added to it. */
 enum toml_origin {
 	TOML_IMPLICIT, /* named on the way to another header */
 	TOML_HEADER,   /* has its own header, or is an element of [[...]] */
@@ -26,14 +26,14 @@ enum toml_origin {
 };
 
 struct toml {
-	struct doc_node key, node; /* `node` holds a value's content and everything's position */
+	struct doc_node key, node; /* `node` holds a value's content, and a position in any case */
 	struct toml *next;         /* in source order */
 	struct toml *left, *right; /* in the tree of the parent's children */
 	enum toml_kind kind : 8;
 	enum toml_origin origin : 8;
 	unsigned level : 8;
-	bool twice; /* defined again: which definition counts is unknown, and has been reported */
-	/* A TOML_VALUE ends here: most nodes are, so it matters. */
+	bool twice; /* defined again: it is unknown which one counts, and has been reported */
+	/* A TOML_VALUE ends here, which saves memory: most nodes are values. */
 	struct toml *first, *last, *root; /* the children, and their tree */
 };
 
@@ -53,16 +53,17 @@ struct toml_tree {
 
 void toml_tree_init(struct toml_tree *toml_tree, struct doc *doc, struct findings *findings);
 void toml_tree_done(struct toml_tree *toml_tree);
-/* A node that hangs nowhere yet; NULL: the document has too many (reported). */
+/* Makes a node without a parent. NULL: the document has too many (reported). */
 struct toml *toml_new(struct toml_tree *toml_tree, enum toml_kind kind, struct doc_pos pos);
 void toml_append(struct toml *list, struct toml *item);
-/* The table that the header [path] or [[path]] opens. What may not be opened is reported and gets a
- * table that belongs to nothing, so that reading goes on. NULL: too many nodes. */
+/* Returns the table that the header [path] or [[path]] opens. One that may not be opened is
+ * reported, and a table that belongs to nothing is returned, so that reading goes on. NULL: too
+ * many nodes. */
 struct toml *toml_open_header(struct toml_tree *toml_tree, const struct toml_path *path, bool list);
-/* Puts `value` at a dotted key below `table`; a second one is reported and dropped. -1: too many
- * nodes. */
+/* Puts `value` at a dotted key below `table`; a second one is reported and dropped. Returns -1: too
+ * many nodes. */
 int toml_set(struct toml_tree *toml_tree, struct toml *table, const struct toml_path *path,
 	struct toml *value);
-/* Hands the whole to the builder. -1: a limit was crossed (reported). */
+/* Gives the whole tree to the builder. Returns -1 if a limit was crossed (reported). */
 int toml_build(struct doc_build *doc_build, const struct toml *table);
 #endif

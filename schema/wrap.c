@@ -14,7 +14,7 @@ size_t wrap_width(const char *at, size_t len)
 	return columns + (at < end ? utf8_width(at, (size_t)(end - at)) : 0);
 }
 
-/* Behind the last line break. */
+/* Returns the column after the last line break. */
 static size_t last_column(const struct buf *out)
 {
 	const char *nl = out->len ? memrchr(out->data, '\n', out->len) : NULL;

@@ -3,7 +3,7 @@
 #include "base/cleanup.h"
 #include <string.h>
 
-/* What libyaml says, and what a person is told: what is wrong and what they most likely did. */
+/* libyaml's problems, and the words for a person: what is wrong and the most likely cause. */
 static const struct {
 	const char *problem;
 	struct yaml_complaint told;
@@ -86,8 +86,8 @@ static const struct yaml_complaint *known_of(const yaml_parser_t *parser)
 	return NULL;
 }
 
-/* A text that goes on behind what its first character began; `before` bytes of the line stand
- * before the fault. NULL: it is none. */
+/* Returns advice on a text that goes on after its first character began something else; `before`
+ * bytes of the line precede the fault. NULL: it is no such text. */
 static const char *begun_otherwise(const char *line, size_t before)
 {
 	while (before && line[before - 1] == ' ')
@@ -98,7 +98,7 @@ static const char *begun_otherwise(const char *line, size_t before)
 				    : NULL;
 }
 
-/* Whatever else libyaml says is in its own words, of tags and directives for the most part. */
+/* Returns libyaml's other problems in its own words; most are about tags and directives. */
 static struct yaml_complaint other_complaint(const yaml_parser_t *parser)
 {
 	const char *context = parser->context ? parser->context : "";
@@ -112,7 +112,7 @@ static struct yaml_complaint other_complaint(const yaml_parser_t *parser)
 				  : NULL};
 }
 
-/* libyaml gives a key up once it goes on for more than 1,024 characters. */
+/* Reports whether a key is too long: libyaml gives one up after 1,024 characters. */
 static bool is_long_key(const yaml_parser_t *parser)
 {
 	enum { KEY_BYTES_MAX = 1024 };
@@ -121,7 +121,8 @@ static bool is_long_key(const yaml_parser_t *parser)
 	       parser->problem_mark.index - parser->context_mark.index > KEY_BYTES_MAX;
 }
 
-/* The blanks before its first line's tab are the block's indentation. */
+/* Reports whether a block begins here, whose indentation is the blanks before its first line's
+ * tab. */
 static bool begins_block(const yaml_parser_t *parser)
 {
 	return parser->context && !strcmp(parser->context, "while scanning a block scalar");

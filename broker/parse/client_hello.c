@@ -6,7 +6,8 @@
 enum { HANDSHAKE_CLIENT_HELLO = 1, HANDSHAKE_HEADER_BYTES = 4 };
 enum { EXTENSION_SERVER_NAME = 0, NAME_TYPE_HOST = 0 };
 
-/* encrypted_client_hello as registered and in its drafts, and the older encrypted_server_name. */
+/* Reports whether the extension is encrypted_client_hello, as registered or in its drafts, or the
+ * older encrypted_server_name. */
 static bool hides_a_name(size_t extension)
 {
 	return (extension >= 0xfe08 && extension <= 0xfe0d) || extension == 0xff02 ||
@@ -32,7 +33,7 @@ static bool decode_names(struct cursor extension, struct client_hello *out)
 
 static bool decode_extensions(struct cursor *body, struct client_hello *out)
 {
-	if (cursor_left(body) == 0) /* TLS 1.2 without any */
+	if (cursor_left(body) == 0) /* TLS 1.2 without extensions */
 		return true;
 	struct cursor all = cursor_vector(body, 2);
 	while (cursor_left(&all) > 0) {
@@ -58,8 +59,8 @@ static bool decode_message(struct cursor body, struct client_hello *out)
 	       cursor_left(&compressions) >= 1 && decode_extensions(&body, out);
 }
 
-/* Joins the records' payloads into `message` until it is whole, and finds its body. Another message
- * in the hello's last record is one that no server could have asked for. */
+/* Joins the records' payloads into `message` until it is whole, and finds its body. Refuses another
+ * message in the hello's last record, since no server could have asked for it. */
 static enum hello_answer join_records(struct cursor *cursor, uint8_t *message, struct cursor *body)
 {
 	size_t have = 0, want = HANDSHAKE_HEADER_BYTES;

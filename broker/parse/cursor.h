@@ -1,5 +1,5 @@
 /*
- * A cursor over bytes that somebody else wrote: it reads in network order and never past their end.
+ * A cursor over untrusted bytes: it reads in network order and never past their end.
  */
 #ifndef BROKER_PARSE_CURSOR_H
 #define BROKER_PARSE_CURSOR_H
@@ -22,7 +22,7 @@ static inline size_t cursor_left(const struct cursor *cursor)
 	return (size_t)(cursor->end - cursor->at);
 }
 
-/* The next `count` bytes; NULL once it is bad. */
+/* Returns the next `count` bytes; NULL once the cursor is bad. */
 static inline const uint8_t *cursor_take(struct cursor *cursor, size_t count)
 {
 	cursor->bad |= cursor_left(cursor) < count;
@@ -41,7 +41,7 @@ static inline size_t cursor_number(struct cursor *cursor, size_t bytes)
 	return value;
 }
 
-/* A vector behind its length of `length_bytes`; empty once it is bad. */
+/* Returns a vector that follows its length of `length_bytes`; empty once the cursor is bad. */
 static inline struct cursor cursor_vector(struct cursor *cursor, size_t length_bytes)
 {
 	size_t count = cursor_number(cursor, length_bytes);

@@ -7,7 +7,7 @@ int endpoint_decode(struct endpoint *endpoint, const char *text, bool is_rule, s
 	*endpoint = (struct endpoint){.reach = REACH_PUBLIC};
 	if ((is_rule ? host_rule_decode : host_port_decode)(&endpoint->at, text, e) < 0)
 		return -1;
-	/* An address needs no permission beyond having been written: nothing resolves it. */
+	/* A literal address needs no further permission: nothing resolves it. */
 	if (endpoint->at.address.family)
 		endpoint->reach = address_reach(&endpoint->at.address.any) == REACH_LOCAL
 					  ? REACH_LOCAL

@@ -1,13 +1,14 @@
 /*
- * The Host pin of plain-text endpoints: which bytes of an HTTP/1 request stream may go upstream.
+ * The Host pin of plain-text endpoints: decides which bytes of an HTTP/1 request stream may go
+ * upstream.
  *
- * Pure. The first head is held until it is whole and names the endpoint. After it Content-Length
- * is followed to where the next request begins, and that head is held from its target on. Whatever
- * could make a server see another boundary or host than we do is refused: bare line feeds, folded
- * lines, doubled Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes
- * behind a request that are no HTTP request line pass unread, since no server answers them. Not
- * closed: a server that ignores a body it was told about and reads it as its next request. Source:
- * RFC 9112 sections 2-7.
+ * Pure. The first head is held until it is whole and names the endpoint. Then Content-Length is
+ * followed to the next request, whose head is held from its target on. Everything that could make a
+ * server see another boundary or host than we do is refused: bare line feeds, folded lines, doubled
+ * Host or length, Transfer-Encoding, Upgrade, CONNECT and absolute targets. Bytes after a request
+ * that are no HTTP request line pass unread, since no server answers them. One hole stays open: a
+ * server that ignores a body it was told about and reads it as its next request. Source: RFC 9112
+ * sections 2-7.
  */
 #include "broker/parse/pin.h"
 
@@ -18,12 +19,12 @@
 
 enum { METHOD_MIN_BYTES = 3, METHOD_MAX_BYTES = 32 };
 
-/* A request line: method, target and digit are letters here, the rest is meant. */
+/* A request line: `m`, `t` and `d` stand for method, target and digit; the rest is literal. */
 static const char shape[] = "m t HTTP/1.d\r";
-static const char mark[] = "http\n"; /* what ends a line is not in it */
+static const char mark[] = "http\n"; /* `http` and what ends a line, which is not part of it */
 enum { SHAPE_BYTES = sizeof(shape) - 1, MARK_BYTES = sizeof(mark) - 2 };
 
-/* What one head said. */
+/* The contents of one head. */
 struct head {
 	unsigned hosts, lengths;
 	bool bad;
@@ -59,9 +60,9 @@ static bool line_fits(struct http_line *http_line, char c)
 	return fits;
 }
 
-/* With this byte a server may take it for a request: behind "HTTP", or behind a method, since
- * HTTP/0.9 has no version and is still answered: by nginx "GET http://other/", by Node.js any
- * method, with the headers behind it. */
+/* Reports whether a server may take the line for a request once it has this byte: after "HTTP", or
+ * after a method, since HTTP/0.9 has no version and is still answered: by nginx for "GET
+ * http://other/", by Node.js for any method, with the headers after it. */
 static bool asks_with(const struct http_line *http_line, char c)
 {
 	bool method = http_line->at > 0 && http_line->capitals >= METHOD_MIN_BYTES;
@@ -69,8 +70,8 @@ static bool asks_with(const struct http_line *http_line, char c)
 	       (http_line->matched == MARK_BYTES && c == '/');
 }
 
-/* Everything but the line feed that ends the line, or up to where it first asks. Returns how many
- * bytes it saw. */
+/* Reads the line without its line feed, or up to the byte where it may first be a request. Returns
+ * how many bytes it read. */
 static size_t line_see(struct http_line *http_line, const char *bytes, size_t len)
 {
 	const char *c = bytes;
@@ -88,7 +89,7 @@ static size_t line_see(struct http_line *http_line, const char *bytes, size_t le
 	return (size_t)(c - bytes);
 }
 
-/* Its text with or without the port. */
+/* Reports whether the value names the endpoint, with or without the port. */
 static bool names_endpoint(const struct host_port *host_port, const char *value, size_t len)
 {
 	size_t whole = strlen(host_port->text),
@@ -101,7 +102,7 @@ static bool is_field(const char *line, size_t len, const char *name)
 	return len == strlen(name) && strncasecmp(line, name, len) == 0;
 }
 
-/* A header line up to its line feed. */
+/* Reads a header line up to its line feed. */
 static void see_field(
 	struct head *head, const struct host_port *host_port, const char *line, size_t len)
 {
@@ -124,7 +125,8 @@ static void see_field(
 		head->bad |= !names_endpoint(host_port, value, value_len);
 	} else if (is_field(line, name_len, "content-length")) {
 		head->lengths++;
-		head->bad |= !isdigit((unsigned char)*value) || /* the end of the line, too */
+		/* Also refuses the end of the line. */
+		head->bad |= !isdigit((unsigned char)*value) ||
 			     num_int(value, value_len, &head->length) < 0;
 	} else {
 		head->bad |= is_field(line, name_len, "transfer-encoding") ||

@@ -55,7 +55,7 @@ static int decode_channel(struct options *options, char *value, struct err *e)
 		return err_set(e, "the flag behind the port must be tls or plain");
 	if (value && !local && strcmp(value, "private") != 0)
 		return err_set(e, "the second flag must be local or private");
-	/* What a written address may reach follows from the address. */
+	/* The reach of a literal address follows from the address. */
 	if (value && (local || !p->at.address.family))
 		p->reach = local ? REACH_LOCAL : REACH_PRIVATE;
 	options->channel_count++;
@@ -92,8 +92,8 @@ static int decode_near(struct options *options, char *value, struct err *e)
 	return 0;
 }
 
-/* An https:// proxy is refused: the broker passes the socket on from libcurl and could not keep
- * the TLS session with the proxy. */
+/* Decodes the upstream proxy. An https:// proxy is refused: the broker takes the socket out of
+ * libcurl and could not keep the TLS session with the proxy. */
 static int decode_upstream(struct options *options, const char *value, struct err *e)
 {
 	bool known = strncmp(value, "http://", 7) == 0 || strncmp(value, "socks5://", 9) == 0 ||
@@ -125,7 +125,7 @@ static int decode_option(struct options *options, const char *name, char *value,
 	return fits ? 0 : err_set(e, "expected a number of bytes");
 }
 
-/* `--name value` or `--name=value`; a value that is missing is empty, which no option takes. */
+/* Decodes `--name value` or `--name=value`. A missing value is empty, which no option accepts. */
 int options_decode(struct options *options, int argc, char **argv, struct err *e)
 {
 	*options = (struct options){.control_fd = -1,
@@ -138,7 +138,7 @@ int options_decode(struct options *options, int argc, char **argv, struct err *e
 		const char *name = value ? strsep(&value, "=") : argv[i];
 		value = value ? value : i + 1 < argc ? argv[++i] : strchr(argv[i], '\0');
 		AUTO_FREE char *own = strdup(value);
-		/* It may hold a password, and anyone may read a command line. */
+		/* The URL may hold a password, and anyone may read a command line. */
 		if (strcmp(name, "--upstream-proxy") == 0)
 			explicit_bzero(value, strlen(value));
 		if (!own || decode_option(options, name, own, e) < 0)
@@ -146,7 +146,7 @@ int options_decode(struct options *options, int argc, char **argv, struct err *e
 	}
 	if (options->channel_count == 0 && options->proxy_fd < 0)
 		return err_set(e, "--channel or --proxy is missing: there is nothing to do");
-	/* What the upstream proxy is told is not where we connect. */
+	/* With an upstream proxy we connect to that, whatever destination it is told. */
 	for (size_t i = 0; !options->upstream_proxy && i < options->channel_count; i++)
 		options->ports[options->port_count++] = options->channels[i].endpoint.at.port;
 	for (size_t i = 0; !options->upstream_proxy && i < options->rule_count; i++)

@@ -20,7 +20,8 @@ void pin_init(struct pin *pin, const struct endpoint *endpoint)
 
 /* Each step returns how many bytes it passes; 0: it needs more, or has refused. */
 
-/* A client sends no name for a server that is written as an address (RFC 6066 section 3). */
+/* Takes the hello. A client sends no name for a server that is a literal address (RFC 6066 section
+ * 3). */
 static size_t take_hello(struct pin *pin, const char *bytes, size_t len)
 {
 	struct client_hello hello = {.bytes = 0};
@@ -40,9 +41,9 @@ static size_t take_hello(struct pin *pin, const char *bytes, size_t len)
 	return hello.bytes;
 }
 
-/* Between the hello and the server's answer an honest client sends early data at most. A second
- * hello sent ahead would be read by a server that retries, so handshake records wait. What is no
- * TLS record passes: no TLS server reads on behind it. */
+/* Takes a record. Between the hello and the server's answer an honest client sends at most early
+ * data. A server that retries would read a second hello sent ahead, so handshake records wait.
+ * Bytes that are no TLS record pass: no TLS server reads on after them. */
 static size_t take_record(struct pin *pin, const char *bytes, size_t len)
 {
 	struct cursor c = cursor_over(bytes, len);

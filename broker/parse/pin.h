@@ -1,9 +1,9 @@
 /*
- * The pin: which bytes from the agent may reach a channel's endpoint.
+ * The pin: decides which bytes from the agent may reach a channel's endpoint.
  *
- * Pure. On a CDN one address serves thousands of names, so that the address alone pins nothing: TLS
- * must ask for the endpoint's name, plain HTTP must send its Host. A server may ask for a second
- * ClientHello (HelloRetryRequest); it is held to the same name.
+ * Pure. One address of a CDN serves thousands of names, so an address alone pins nothing: TLS must
+ * ask for the endpoint's name, plain HTTP must send its Host. A server may ask for a second
+ * ClientHello (HelloRetryRequest); it must have the same name.
  */
 #ifndef BROKER_PARSE_PIN_H
 #define BROKER_PARSE_PIN_H
@@ -21,13 +21,13 @@ enum { PIN_REPLY_BYTES = 43 }; /* a ServerHello up to the end of its random */
 #define REFUSED_DIAL    "dial"    /* no connection: no such name, no answer, no descriptor left */
 #define REFUSED_HELLO   "hello"   /* the first bytes are no timely, well-formed ClientHello */
 
-/* One request line, seen byte by byte. */
+/* A request line, read byte by byte. */
 struct http_line {
-	size_t solid;      /* bytes that are no blanks */
+	size_t solid;      /* bytes other than blanks */
 	size_t in_word;    /* bytes of its method or target */
 	unsigned at;       /* how far it has the shape of a request line */
-	unsigned matched;  /* of "HTTP", anywhere and in any case */
-	unsigned capitals; /* in its first word, as a method has them */
+	unsigned matched;  /* letters of "HTTP", anywhere and in any case */
+	unsigned capitals; /* capitals in its first word, as in a method */
 	bool lax;          /* it has another shape */
 	bool asks;         /* a server may take it for a request */
 };
@@ -52,18 +52,18 @@ struct pin {
 };
 
 void pin_init(struct pin *pin, const struct endpoint *endpoint);
-/* Offers the bytes from the agent that have not been approved; returns how many of them may go. The
- * rest is to be offered again with more behind it, unless `refused` says why it never will go. */
+/* Offers the agent's bytes that are not approved yet; returns how many of them may pass. Offer the
+ * rest again with further bytes, unless `refused` says why it may never pass. */
 size_t pin_take(struct pin *pin, const char *bytes, size_t len);
-/* Is shown the bytes that came back from the endpoint, before they go to the agent, as all may. */
+/* Reads the bytes from the endpoint before they go to the agent, as all of them may. */
 size_t pin_reply(struct pin *pin, const char *bytes, size_t len);
-/* Nothing has been approved yet: neither direction may flow. */
+/* Reports whether nothing has been approved yet: then neither direction may flow. */
 bool pin_holds_all(const struct pin *pin);
-/* What to say of a connection that ended or timed out before it was approved. */
+/* Returns the reason for a connection that ended or timed out before it was approved. */
 const char *pin_unfinished(const struct pin *pin);
 
-/* The steps for plain text, in http_host.c: how many bytes they pass; 0: more are needed, or it has
- * refused. Bytes beyond HTTP_HEAD_MAX_BYTES are never needed to decide. */
+/* The steps for plain text, in http_host.c, return how many bytes they pass; 0: they need more, or
+ * have refused. They never need bytes beyond HTTP_HEAD_MAX_BYTES to decide. */
 enum { HTTP_HEAD_MAX_BYTES = 16 * 1024 };
 size_t http_take_head(struct pin *pin, const char *bytes, size_t len);
 size_t http_take_line(struct pin *pin, const char *bytes, size_t len);

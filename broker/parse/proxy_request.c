@@ -9,7 +9,7 @@
 enum { SOCKS_VERSION = 5, SOCKS5_CONNECT = 0x050100 }; /* VER CMD RSV */
 enum { SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
 
-/* VER, methods */
+/* Decodes VER, methods. */
 static enum proxy_step decode_greeting(struct proxy_request *request, struct cursor *cursor)
 {
 	cursor_number(cursor, 1);
@@ -20,7 +20,7 @@ static enum proxy_step decode_greeting(struct proxy_request *request, struct cur
 	return request->greeted ? PROXY_GREET : PROXY_BAD;
 }
 
-/* VER CMD RSV ATYP address port */
+/* Decodes VER CMD RSV ATYP address port. */
 static enum proxy_step decode_socks(struct proxy_request *request, struct cursor *cursor)
 {
 	char host[256] = "";
@@ -42,8 +42,8 @@ static enum proxy_step decode_socks(struct proxy_request *request, struct cursor
 	return PROXY_CONNECT;
 }
 
-/* Takes the host and port of a URL, never what is before or behind them: a fact shows them. Reports
- * whether it is one that may be forwarded. */
+/* Takes the host and port of a URL, and nothing before or after them, since a fact shows them.
+ * Reports whether the URL may be forwarded. */
 static bool take_url(struct proxy_request *request, const char *url)
 {
 	const char *host = strstr(url, "//");
@@ -63,8 +63,8 @@ static bool take_url(struct proxy_request *request, const char *url)
 	       strncasecmp(url, "http://", strlen("http://")) == 0;
 }
 
-/* METHOD target HTTP/1.x. The headers say nothing that matters here; those of a request that is
- * forwarded pass the pin. */
+/* Decodes METHOD target HTTP/1.x. Its headers do not matter here; those of a forwarded request pass
+ * the pin. */
 static enum proxy_step decode_http(struct proxy_request *request, struct cursor *cursor)
 {
 	char line[PROXY_REQUEST_MAX_BYTES];
@@ -85,8 +85,8 @@ static enum proxy_step decode_http(struct proxy_request *request, struct cursor 
 	return connects ? PROXY_CONNECT : request->forwards ? PROXY_FORWARD : PROXY_BAD;
 }
 
-/* Fields of one hop only. One that ends in a bare line feed stays, for the pin to refuse: without
- * it the head might end earlier than it did. */
+/* Reports whether a field is for one hop only. One that ends in a bare line feed stays, so that the
+ * pin refuses it: without it the head might end earlier. */
 static bool is_hop_field(const char *line, size_t len)
 {
 	if (len < 2 || line[len - 2] != '\r')
@@ -132,7 +132,7 @@ enum proxy_step proxy_request_decode(struct proxy_request *request, const char *
 						  : decode_greeting(request, &c);
 	if (step != PROXY_MORE && step != PROXY_BAD)
 		request->bytes = len - cursor_left(&c);
-	/* It ends up in a fact, even when it is no host name at all. */
+	/* The text ends up in a fact, even if it is no host name. */
 	for (char *p = request->target; *p; p++)
 		if (*p <= ' ' || *p > '~')
 			*p = '?';
@@ -142,8 +142,8 @@ enum proxy_step proxy_request_decode(struct proxy_request *request, const char *
 /* Most clients show the status line, some the body. */
 #define REFUSAL "agent6 refused: %s; see allow_network"
 
-/* SOCKS, 0: succeeded, 2: not allowed by ruleset, 4: host unreachable; the bound address is of no
- * use to anyone. Before the greeting is answered the second byte says a method: 255, none. */
+/* Writes the answer. SOCKS: 0 succeeded, 2 not allowed by ruleset, 4 host unreachable; nobody uses
+ * the bound address. Before the greeting is answered the second byte is a method: 255, none. */
 size_t proxy_answer(
 	const struct proxy_request *request, const char *refused, char out[PROXY_REPLY_BYTES])
 {

@@ -22,27 +22,28 @@
 #include <stdio.h>
 #include <string.h>
 
-/* NEAR: a conditional jump reaches 255 instructions; two may still be put in between. */
+/* NEAR: a conditional jump reaches 255 instructions; two may still be inserted. */
 enum { NUMBERS = 1024, NODES_MAX = 8192, CODE_MAX = 4096, RULES_MAX = 64, RANGES_MAX = 320 };
 enum { NEAR = 253 };
 
-/* What an instruction costs compared to a step of one call's walk; measured: a tenth of a
- * microsecond and 6 ns. Nobody walks through arguments beforehand. */
+/* The cost of an instruction and of a step in the kernel's walk through one call's number;
+ * measured: a tenth of a microsecond and 6 ns. The kernel does not walk through arguments. */
 enum { COST_INSTRUCTION = 24, COST_STEP = 1, NUMBERS_WALKED = 470 };
 
 /* --- nodes ----------------------------------------------------------------------------------- */
 
-/* A word of struct seccomp_data, of which only the bits of `mask` are looked at. */
+/* A word of struct seccomp_data, of which only the bits of `mask` matter. */
 struct word {
 	uint32_t offset, mask;
 };
 
 struct node {
-	uint16_t ask; /* BPF_JEQ, BPF_JGE or BPF_JSET with k; 0: the filter's answer is k */
+	uint16_t ask; /* BPF_JEQ, BPF_JGE or BPF_JSET with k; 0: k is the filter's answer */
 	uint32_t k;
 	struct word word;
 	const struct node *yes, *no;
-	size_t at[2]; /* where its code begins: with the word to be loaded, and already loaded */
+	/* The beginning of its code: if the word is yet to be loaded, and if it is loaded. */
+	size_t at[2];
 };
 
 static struct node nodes[NODES_MAX];
@@ -91,15 +92,15 @@ static struct node *answer(enum answer what)
 struct range {
 	uint32_t from;
 	struct node *to;
-	unsigned walks; /* how often the way through it is walked */
+	unsigned walks; /* how often the kernel walks through it */
 };
 
 struct ranges {
 	struct word word;
 	size_t count;
 	struct range of[RANGES_MAX]; /* each ends where the next begins */
-	/* The best tree over ranges i to j: its cost, and the range that its first question cuts
-	 * before; 0: single values are picked out of a range instead. */
+	/* The best tree over ranges i to j: its cost, and the range before which its first question
+	 * cuts; 0: it picks single values out of a range instead. */
 	unsigned cost[RANGES_MAX][RANGES_MAX];
 	size_t cut[RANGES_MAX][RANGES_MAX];
 };
@@ -122,7 +123,8 @@ static bool is_single(const struct ranges *r, size_t i)
 				: r->of[i].from == UINT32_MAX;
 }
 
-/* Where all ranges from i to j but single values lead; NULL: not to one node. */
+/* Returns the node to which all ranges from i to j lead, apart from single values; NULL: there is
+ * none. */
 static struct node *common(const struct ranges *r, size_t i, size_t j)
 {
 	struct node *found = NULL;
@@ -188,13 +190,13 @@ static struct node *tree(struct ranges *r)
 
 /* --- a call's rules, as a diagram ------------------------------------------------------------ */
 
-/* What remains of a call's rules when some of their tests are known. */
+/* The rest of a call's rules when some of their tests are decided. */
 struct rules {
 	struct arg_rule rule[RULES_MAX];
 	size_t count;
 };
 
-/* What is known: whether `test` holds; or, where its word is looked at as ranges, the value. */
+/* A known fact: whether `test` holds; or, if its word is examined by ranges, the value. */
 struct fact {
 	const struct arg_test *test;
 	bool holds, ranges;
@@ -206,7 +208,8 @@ static bool is_any(const struct arg_test *t)
 	return t->negate && !t->value;
 }
 
-/* A mask of high bits asks for a range of the whole word, any other for a value of the masked. */
+/* Returns the word of a test: a mask of high bits asks for a range of the whole word, any other
+ * mask for a value of the masked word. */
 static struct word word_of(const struct arg_test *t)
 {
 	bool high = !(~t->mask & (~t->mask + 1));
@@ -221,7 +224,7 @@ static bool is_same_test(const struct arg_test *a, const struct arg_test *b)
 	       a->value == b->value;
 }
 
-/* 1: it holds, 0: it does not, -1: that is not known. */
+/* Returns 1: it holds, 0: it does not, -1: it is unknown. */
 static int known(const struct arg_test *t, const struct fact *f)
 {
 	if (!f->ranges)
@@ -265,7 +268,8 @@ static int by_value(const void *left, const void *right)
 	return (a > b) - (a < b);
 }
 
-/* Every value at which a test of the first test's word may begin or cease to hold. */
+/* Decides by ranges: between all values at which a test of the first test's word may begin or cease
+ * to hold. */
 static struct node *decide_by_ranges(const struct rules *rules, const struct arg_test *first)
 {
 	uint32_t from[2 * RULES_MAX * ARG_TESTS_MAX + 1] = {0};
@@ -322,7 +326,7 @@ static const struct arg_rule no_terminal_rules[] = {SECCOMP_NO_TERMINAL_RULES(RU
 
 struct answers {
 	uint32_t arch, audit;
-	struct node *verdict[NUMBERS + 1]; /* the last one: of all numbers beyond */
+	struct node *verdict[NUMBERS + 1]; /* the last one: for all higher numbers */
 	struct arg_rule rules[2 * RULES_MAX];
 	size_t rule_count;
 };
@@ -365,7 +369,7 @@ static void set_rules(struct answers *f)
 		for (size_t k = 0; k < f->rule_count; k++) {
 			if (strcmp(f->rules[k].name, name) != 0)
 				continue;
-			if (own.count == RULES_MAX) /* one left out would be a call allowed */
+			if (own.count == RULES_MAX) /* a rule left out could allow a call */
 				abort();
 			own.rule[own.count++] = f->rules[k];
 		}
@@ -407,7 +411,8 @@ static size_t put(struct code *c, uint16_t code, uint32_t k, size_t yes, size_t 
 
 static void place(struct code *c, struct node *n, bool loaded);
 
-/* How far the code of `n` is from what is put next; nearer than NEAR. */
+/* Returns the distance from the next instruction to the code of `to`, which it makes nearer than
+ * NEAR. */
 static size_t reach(struct code *c, const struct node *to, const struct node *from)
 {
 	struct node *n = &nodes[to - nodes];
@@ -429,7 +434,7 @@ static void place(struct code *c, struct node *n, bool loaded)
 	}
 	reach(c, n->no, n);
 	reach(c, n->yes, n);
-	reach(c, n->no, n); /* where what it took to reach one has moved the other away */
+	reach(c, n->no, n); /* reaching the other one may have moved it away */
 	size_t yes = reach(c, n->yes, n), no = reach(c, n->no, n);
 	n->at[loaded] = put(c, (uint16_t)(BPF_JMP | BPF_K | n->ask), n->k, yes, no);
 	if (loaded)
@@ -455,7 +460,7 @@ static void print_filter(struct answers *f, const char *arch, unsigned number)
 
 /* --- the filters ----------------------------------------------------------------------------- */
 
-/* For `make teeth`: a group of calls that the table is made to let pass, or "table": all of it. */
+/* For `make teeth`: a group of calls that the table lets pass, or "table": everything. */
 static const char *left_out = "";
 
 static void allow_left_out(struct answers *f)
@@ -490,7 +495,7 @@ static void set_all(struct answers *f, enum answer otherwise)
 #define REFUSED_SINCE(call, nr) set_verdict(f, #call, nr, answer(ANSWER_DENY));
 #define ABSENT(call)            set_verdict(f, #call, 0, answer(ANSWER_ABSENT));
 
-/* What closes more comes first: of a call's rules the first that matches holds. */
+/* Adds the stricter rules first: of a call's rules the first that matches holds. */
 static void fill_command(struct answers *f, unsigned number)
 {
 	bool table = strcmp(left_out, "table") != 0;

@@ -1,4 +1,4 @@
-/* Patterns: the part of regular expressions that one look at each character decides. */
+/* Patterns: the part of regular expressions that can be decided by one look at each character. */
 #include "schema/tools/shape_gen.h"
 #include <ctype.h>
 #include <stdbool.h>
@@ -9,7 +9,8 @@ struct step {
 	unsigned least, most;
 };
 
-/* The character behind a backslash: punctuation stands for itself, letters would mean a class. */
+/* Returns the character after a backslash: punctuation stands for itself; letters, which would mean
+ * a class, are refused. */
 static unsigned char escaped(char c, const char *place)
 {
 	if (!ispunct((unsigned char)c))
@@ -63,8 +64,8 @@ static const char *pattern_step(const char *p, struct step *step, const char *pl
 	return p + (*p == '*' || *p == '+' || *p == '?');
 }
 
-/* Greedy matching without going back is exact only when a repeated set and the one behind it have
- * nothing in common. */
+/* Requires that a repeated set and the next one have nothing in common: only then is greedy
+ * matching without backtracking exact. */
 static void pattern_disjoint(const struct step *a, const struct step *b, const char *place)
 {
 	if (a->least == a->most)

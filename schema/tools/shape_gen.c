@@ -70,7 +70,7 @@ static void only_keywords(const json_t *schema, const char *place, const char *c
 	}
 }
 
-/* The schema behind a $ref, or the schema itself. */
+/* Returns the schema of a $ref, or the schema itself. */
 static const json_t *resolve(const json_t *schema, const char *place)
 {
 	const char *ref = json_string_value(json_object_get(schema, "$ref"));
@@ -107,7 +107,7 @@ static unsigned kind_of_type(const char *type, const char *place)
 	fail(place, "`type` must be one of the seven names");
 }
 
-/* `"type": "string"`, or `"type": ["string", "null"]`. NULL: it does not say. */
+/* Returns the type of `"type": "string"`, or `"type": ["string", "null"]`. NULL: it has none. */
 static const char *type_of(const json_t *schema, bool *nullable)
 {
 	const json_t *type = json_object_get(schema, "type");
@@ -116,7 +116,7 @@ static const char *type_of(const json_t *schema, bool *nullable)
 	return json_string_value(*nullable ? json_array_get(type, 0) : type);
 }
 
-/* 0: any. */
+/* Returns the kinds; 0: any. */
 static unsigned kinds_of(const json_t *schema, const char *place)
 {
 	schema = resolve(schema, place);
@@ -205,14 +205,15 @@ static size_t emit_keys(const json_t *schema, int id, const char *place)
 	return count;
 }
 
-/* {"required": [...]} and nothing else. */
+/* Returns the list of {"required": [...]} without other members; else NULL. */
 static const json_t *only_required(const json_t *schema)
 {
 	const json_t *required = json_object_get(schema, "required");
 	return json_object_size(schema) == 1 ? required : NULL;
 }
 
-/* oneOf of single required keys: exactly one of them. allOf of not-required: never all of them. */
+/* Writes groups. oneOf of single required keys: exactly one of them. allOf of not-required: never
+ * all of them. */
 static size_t emit_groups(const json_t *schema, int id, const char *place)
 {
 	json_t *lists_of[16], *item;
@@ -253,7 +254,7 @@ static size_t emit_groups(const json_t *schema, int id, const char *place)
 	return count;
 }
 
-/* The property that is a different constant string in every branch; NULL: there is none. */
+/* Returns the property that is a different constant string in every branch; NULL: there is none. */
 static const char *selector_of(const json_t *branches, const char *place)
 {
 	const json_t *first = resolve(json_array_get(branches, 0), place);
@@ -372,7 +373,7 @@ static void print_text(const char *field, const json_t *value)
 	printf(",\n");
 }
 
-/* A sentence of the schema as the clause that findings have: "Set it there." as "set it there". */
+/* Prints a sentence of the schema as the clause for findings: "Set it there." as "set it there". */
 static void print_help(const char *sentence)
 {
 	size_t len = sentence ? strlen(sentence) : 0;
@@ -389,7 +390,7 @@ static void print_help(const char *sentence)
 	free(clause);
 }
 
-/* Which keywords go with which kind of schema. */
+/* Checks that each keyword belongs to this kind of schema. */
 static void check_keywords(const json_t *schema, const char *place)
 {
 	static const struct {
@@ -491,7 +492,7 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 		fail(place, "`not` must be {} (nothing is right) or in allOf");
 	printf("static const struct shape %s_%d = {\n", prefix, id);
 	print_text("title", json_object_get(schema, "title"));
-	/* Of one value more is to be said than itself. */
+	/* If there are several values, each is named, and needs no description. */
 	if (refused || json_array_size(json_object_get(schema, "enum")) == 1)
 		print_help(json_string_value(json_object_get(schema, "description")));
 	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", refused ? "true" : "false",
@@ -534,7 +535,8 @@ static int emit(const json_t *schema, const char *place)
 	return id;
 }
 
-/* The declared defaults as one document; below "*" those of entries with free names. NULL: none. */
+/* Returns the declared defaults as one document; below "*" those of entries with free names. NULL:
+ * none. */
 static json_t *defaults_of(const json_t *schema)
 {
 	json_t *own = json_object_get(schema, "default"), *value;
