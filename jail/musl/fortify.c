@@ -1,7 +1,7 @@
 /*
- * The functions that the distribution's libjansson.a was compiled to call: glibc's checked forms of
- * three functions, which musl has under their plain names only. Nothing else in it is glibc's own.
- * Code compiled against musl itself has no checked forms: _FORTIFY_SOURCE does nothing there.
+ * What the distribution's libjansson.a was compiled to call: glibc's checked forms of three
+ * functions, which musl has under their plain names only. Nothing else of it is glibc's own. Code
+ * that is compiled against musl itself has no checked forms: _FORTIFY_SOURCE does nothing there.
  */
 #include "base/cleanup.h"
 #include <stdarg.h>

@@ -44,8 +44,8 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Of one of the rounds, a second's worth: what else the disk does hits some of them, not the one in
- * the middle. */
+/* Returns the lines per second of the median round: other work of the disk slows some rounds, but
+ * not that one. */
 static double per_second(int64_t us[ROUNDS])
 {
 	qsort(us, ROUNDS, sizeof(*us), by_size);

@@ -1,4 +1,4 @@
-/* What libyaml alone needs for the events of a file: the measure of a check. */
+/* Reads the events of a file with libyaml alone: a check is measured against this. */
 #include <stdio.h>
 #include <yaml.h>
 

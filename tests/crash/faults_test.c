@@ -204,7 +204,7 @@ struct tally {
 	int tried, lost, repeated, differs, failed, stale;
 };
 
-/* Whether the instance did not begin at the last commit. */
+/* Reports whether the instance did not begin at the last commit. */
 static bool is_stale(const struct scenario *scenario)
 {
 	char path[2 * PATH_BYTES];

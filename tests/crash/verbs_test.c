@@ -88,7 +88,7 @@ static const struct verb verbs[] = {
 			"done"},
 };
 
-/* What a kill may leave until the next call, and nobody may after that. */
+/* Files that a kill may leave until the next call, and that must be gone after it. */
 static const char *const litter =
 	"find .. \\( -name '.?*' ! -name .. ! -name .lock -o -path '../tmp/*' \\) -print";
 
@@ -114,7 +114,7 @@ static void in_place(void)
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1); /* what is traced cannot trace itself */
 }
 
-/* What the script prints, into `out`. */
+/* Runs a script and copies its output to `out`. */
 static void shell(const char *script, char out[VIEW_BYTES])
 {
 	int ends[2];
@@ -269,7 +269,7 @@ static bool is_told(const struct views *views, const char *now, int code, const 
 		return true;
 	if (!code)
 		return !strcmp(now, views->after);
-	/* Of several files some may be new. */
+	/* If there are several files, some may be new. */
 	const char *end = strchr(views->after, '\n');
 	bool several = end && end[1];
 	return (strstr(words, "agent6: ") || strstr(words, "error[")) &&
@@ -338,8 +338,8 @@ static void test_verb(const struct verb *verb, enum stepper_fault fault, bool al
 
 enum { WRITTEN_MAX = 32 };
 
-/* What a power failure would take: files that were written and not synced since, and a name that
- * was given and whose directory was not. */
+/* Files that a power failure would lose: written and not synced since; and a name whose directory
+ * was not synced. */
 static struct {
 	char files[WRITTEN_MAX][PATH_BYTES];
 	size_t count;

@@ -45,7 +45,7 @@ static void show(const void *line)
 	show_event(&s, line);
 }
 
-/* As the drive does: applied to the position first, then written. */
+/* Commits a line like the drive does: applies it to the position first, then writes it. */
 static void commit(struct position *position, json_t *line)
 {
 	char chain[SHA256_HEX + 1];

@@ -1,6 +1,6 @@
 /*
- * What git prints, with names and settings that anybody chose: no crash, nothing made up, and every
- * filter and hook that the configuration names is switched off whatever it is called.
+ * Fuzzes git's output, with names and settings chosen by anybody: no crash, nothing made up, and
+ * every filter and hook in the configuration is switched off whatever its name is.
  */
 #include "git/environment.h"
 #include "git/parse.h"

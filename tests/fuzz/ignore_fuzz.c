@@ -21,7 +21,7 @@ static bool one_fits(const char *pattern, size_t pattern_len, const char *name, 
 	return !fnmatch(p, n, 0);
 }
 
-/* As the manual says it, and as slow as that. */
+/* Matches as the manual describes it, which is slow. */
 static bool fits(const char *pattern, const char *path)
 {
 	size_t len = strcspn(pattern, "/"), name = strcspn(path, "/");

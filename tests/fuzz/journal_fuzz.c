@@ -9,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What was read and applied must survive being written and read again. */
+/* Checks that a position survives being written and read again. */
 static void check_position(const struct machine *machine, const struct position *position)
 {
 	struct position again;

@@ -43,7 +43,7 @@ static json_t *read_value(const char *value)
 	return same ? json_incref(json_object_get(one, "k")) : NULL;
 }
 
-/* What a map of our own would say after the same. */
+/* Sets the same key in a map of our own, for comparison. */
 static void set_in(json_t *map, const char *key, json_t *value)
 {
 	AUTO_FREE char *copy = strdup(key);
@@ -87,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 		return 0;
 	*value++ = *file++ = '\0';
 	size_t rest = len - (size_t)(file - text);
-	/* As the file is when it has been opened. */
+	/* An opened file ends in a line break. */
 	if (rest && file[rest - 1] != '\n')
 		file[rest++] = '\n';
 	check(text, value, file, rest);

@@ -1,7 +1,7 @@
 /*
- * What a command prints, with a secret in it: however the bytes come, the capture is the same and
- * stays within its cap; redacted, it holds nothing of the secret, whole or cut; and the fact made
- * of it is text that says when something is missing.
+ * Fuzzes a command's output with a secret in it: however the bytes arrive, the capture is the same
+ * and stays within its cap; redacted, it has nothing of the secret, whole or cut; and the fact made
+ * of it is text that tells when something is missing.
  *
  * First byte: the cap; second: how the bytes are cut. A byte above 0x7f stands for the secret.
  */

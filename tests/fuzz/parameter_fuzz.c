@@ -1,6 +1,6 @@
 /*
- * What is given for an operator's variable of each type (--set NAME=VALUE, a line of a fixture): it
- * is refused with a reason and nothing changes, or it is of the type and stays what it was.
+ * Fuzzes values for an operator's variable of each type (--set NAME=VALUE, a line of a fixture): a
+ * value is refused with a reason and nothing changes, or it has the type and stays the same.
  */
 #include "base/json.h"
 #include "machine/blackboard.h"

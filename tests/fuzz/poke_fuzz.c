@@ -28,7 +28,7 @@ static void apply(struct position *position, json_t *line)
 	json_decref(line);
 }
 
-/* As far as the wait, which nothing else ends. */
+/* Goes as far as the wait, which only a poke ends. */
 static void wait_armed(struct position *position)
 {
 	static const char *const lines[] = {"{\"t\":\"begin\"," TIME

@@ -63,7 +63,7 @@ static void check(const struct redact *redact, redact_fn *how, const struct buf 
 	size_t found = 0;
 	for (size_t i = 0; i < REDACT_KIND_COUNT; i++)
 		found += tally.of[i];
-	/* What was not found is as it was. */
+	/* Text without a found secret must not change. */
 	if (!found && (out.len != text->len || memcmp(out.data, text->data, text->len) != 0))
 		abort();
 	if (found && !redact_is_marked(out.data) && strlen(out.data) == out.len)

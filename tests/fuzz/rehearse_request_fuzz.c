@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static struct player player = {.report_fd = -1, .positions_fd = -1};
 
-/* What http_parse makes of the first `len` bytes; `serve`: the answer is rendered too. */
+/* Parses the first `len` bytes; with `serve` also renders the answer. */
 static long parse(const uint8_t *data, size_t len, bool serve)
 {
 	char *copy = malloc(len + 1);

@@ -1,5 +1,5 @@
 /*
- * What must hold for every document, whatever its bytes; broken promises abort.
+ * Properties of every document, whatever its bytes; a broken one aborts.
  */
 #ifndef TESTS_FUZZ_SCHEMA_FUZZ_H
 #define TESTS_FUZZ_SCHEMA_FUZZ_H

@@ -1,4 +1,4 @@
-/* What must hold of all that people are shown, whoever wrote what it is made of. */
+/* Properties of everything that people are shown, whoever wrote its parts. */
 #ifndef TESTS_FUZZ_SHOWN_FUZZ_H
 #define TESTS_FUZZ_SHOWN_FUZZ_H
 #include "base/utf8.h"
@@ -22,7 +22,7 @@ static inline void shown_text(const char *text, size_t len)
 	}
 }
 
-/* What `print` writes on standard output and standard error. */
+/* Captures the output of `print` to standard output and standard error, and checks it. */
 static inline void shown_printed(void (*print)(const void *what), const void *what)
 {
 	static char *text;
@@ -40,7 +40,8 @@ static inline void shown_printed(void (*print)(const void *what), const void *wh
 	shown_text(text, len);
 }
 
-/* Of ours, each `<` begins a tag, no quote in one is left open, and each that opens is closed. */
+/* Checks our own markup: each `<` begins a tag, no quote in a tag stays open, and each tag is
+ * closed. */
 static inline void shown_page(const char *text)
 {
 	const char *page = strstr(text, "</style>");

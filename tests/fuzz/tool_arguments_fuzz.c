@@ -1,6 +1,6 @@
 /*
- * What a model writes as a call's arguments: the check of every tool's declaration, the edit list
- * on a text, and what the loop keeps of it. First line: the arguments; the rest: the file.
+ * Fuzzes the arguments of a model's call: the check of every tool's declaration, the edit list on a
+ * text, and the copy that the loop keeps. First line: the arguments; the rest: the file.
  */
 #include "agent/digest.h"
 #include "agent/finish.h"

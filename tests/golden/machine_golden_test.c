@@ -36,7 +36,7 @@ static const char *machine_file(int dir_fd)
 
 static bool seen[RULE_COUNT];
 
-/* What a check of the directory prints. */
+/* Writes the output of a check of the directory. */
 static void check(int dir_fd, const char *file, struct buf *out)
 {
 	AUTO_FREE char *text = NULL;

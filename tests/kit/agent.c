@@ -95,7 +95,8 @@ static int kit_listen(int *port)
 	return fd;
 }
 
-/* Whether `pid` listens there: it does at last, or it ends, because another one had the port. */
+/* Waits until `pid` listens at the port, or ends because another process had it. Returns whether it
+ * listens. */
 static bool kit_listens(pid_t pid, int port)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET,

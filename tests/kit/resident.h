@@ -20,18 +20,18 @@ struct reply {
 	char *out; /* stdout and stderr */
 };
 
-/* As `uid` (0: as the caller is), in a world whose oddities are none of a command's business:
- * signals ignored and blocked, a variable, a descriptor. `name`: of the workspace. */
+/* Starts one as `uid` (0: as the caller), with surroundings that a command must not inherit:
+ * signals ignored and blocked, a variable, a descriptor. `name`: the name of the workspace. */
 void resident_start(struct resident *resident, const char *profile, const char *name, uid_t uid);
 void resident_stop(struct resident *resident);
 void resident_send(int socket_fd, const char *order, const int *fds, size_t count);
-/* Sends; the status comes on the descriptor returned, the output into `*out_fd`. */
+/* Sends an order. Its status comes on the returned descriptor, its output on `*out_fd`. */
 int resident_begin(const struct resident *resident, const char *order, int *out_fd);
 struct reply resident_finish(int status_fd, int out_fd);
-/* Both. */
+/* Sends an order and waits for its end. */
 struct reply resident_order(const struct resident *resident, const char *order);
 
-/* Of the status; -1: not there, or no integer. */
+/* Returns an integer of the status; -1: it is missing or no integer. */
 json_int_t reply_number(const struct reply *reply, const char *key);
 void reply_done(struct reply *reply);
 #endif

@@ -47,7 +47,8 @@ static bool is_in(long nr, const long *calls, size_t count)
 	return i < count;
 }
 
-/* Of a disk that is full or broken, and for want of a descriptor or of a process. */
+/* Reports whether the call can fail for this reason: a full or broken disk, or a lack of
+ * descriptors or processes. */
 static bool can_fail(enum stepper_fault fault, long nr)
 {
 	static const long disk[] = {SYS_write, SYS_pwrite64, SYS_fsync, SYS_fdatasync, SYS_syncfs,

@@ -74,7 +74,7 @@ bool tap_is_str(
 	return false;
 }
 
-/* What stands around byte `at`, unprintable bytes as \\xHH. */
+/* Shows the bytes around `at`, with unprintable ones as \\xHH. */
 static void diag_around(const char *label, struct tap_bytes b, size_t at)
 {
 	const unsigned char *bytes = b.at;

@@ -55,7 +55,7 @@ void skip_all(const char *reason, ...) PRINTF(1, 2) __attribute__((noreturn));
 /* Nothing further makes sense: ends the program as failed. */
 void bail(const char *reason, ...) PRINTF(1, 2) __attribute__((noreturn));
 
-/* Whether this kernel has what the hardened profile stands on; where not, `name` is skipped. */
+/* Reports whether this kernel supports the hardened profile; if not, `name` is skipped. */
 bool tap_can_harden(const char *name);
 /* An empty directory below $TMPDIR that is removed with the program; bails when it cannot be made.
  * The string lives as long as the program. */

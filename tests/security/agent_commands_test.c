@@ -95,7 +95,7 @@ static void write_script(const char *workspace, const char *text)
 		bail("cannot write %s", path);
 }
 
-/* What a model needs to hear in order to do better at the next turn. */
+/* Checks the reasons that a model needs in order to do better at the next turn. */
 static void says_why(void)
 {
 	AUTO_KIT k = {.replies = {{RUN_ARGV("a", "[\"ls -la\"]"), 0, 0},

@@ -1,5 +1,5 @@
-/* What leaves the agent process, seen from outside: no connection but by the broker's descriptors,
- * TLS to the provider verified end to end, and no life without the broker. */
+/* Watches the agent process from outside: it makes no connection but by the broker's descriptors,
+ * verifies TLS to the provider end to end, and does not outlive the broker. */
 #include "tests/kit/agent.h"
 
 #include "base/io.h"
@@ -21,8 +21,8 @@ static char *read_scratch(const char *path)
 	return text;
 }
 
-/* Of the agent's own process: no connection ever, and no socket once the first one was refused,
- * which is how it proves to itself that it is confined. */
+/* Checks the agent's own process: no connection ever, and no socket after the first refused one, by
+ * which it proves that it is confined. */
 static void check_trace(const char *text, const char *agent_pid)
 {
 	size_t connects = 0, sockets = 0;
@@ -150,7 +150,7 @@ struct store {
 	const char *fill, *outcome, *what;
 };
 
-/* What the system trusts: a directory of our own in its place, which nobody else sees. */
+/* Replaces the system's authorities by a directory of our own, which no other process sees. */
 static void with_store(const struct store *store)
 {
 	char command[1024], good[300], kept[300];

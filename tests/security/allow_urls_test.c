@@ -71,7 +71,8 @@ static void read_order(json_t *line, struct order *out)
 	close(ends[1]);
 }
 
-/* What the supervisor would send under this configuration, for a provider at `provider`. */
+/* Makes the order that the supervisor would send under this configuration, for a provider at
+ * `provider`. */
 static void make_order(struct world *world, uint16_t provider, const char *profile)
 {
 	static const char *const names[] = {"p"};
@@ -101,7 +102,7 @@ static int request(int channel, const char *host, const char *want)
 	return strcmp(answer, want) ? WRONG_ANSWER : 0;
 }
 
-/* As the agent: confined, with its channels and nothing else. */
+/* Makes a request as the agent would: confined, with only its channels. */
 static int confined_request(struct world *world, size_t channel, const char *host, const char *want)
 {
 	fflush(stdout);

@@ -238,7 +238,7 @@ static void prepare(struct kit *kit, const struct stage *stage, const json_t *he
 
 /* --- the verdict --------------------------------------------------------------------------- */
 
-/* As it stands in a request's JSON. */
+/* Reports whether a request contains the text, in JSON. */
 static bool was_told(const struct kit *kit, const char *want)
 {
 	json_auto_t *s = json_string(want);

@@ -42,7 +42,8 @@ static const int errors[ERRORS] = {EPERM, ENOSYS, ENOMEM};
 /* Layers that a kernel may lack: the status line tells, and a policy may require them. */
 static const char *const fallbacks[] = {"landlock", "landlock_scopes", "keyring", "userns_limit",
 	"watches", "proc", "memory", "processes", "scan"};
-/* What a search that was cut short brings along: no mask, and no unix socket at all instead. */
+/* Layers that an incomplete search changes as well: there is no mask, and unix sockets are
+ * closed. */
 static const char *const beside_scan[] = {"masked", "unix_sockets"};
 
 /* The `nth` call of `nr` by that process, in the order in which they were started. */
@@ -72,7 +73,7 @@ struct trace {
 	int status;        /* the launcher's exit status, 128+signal, KILLED_LATE */
 };
 
-/* What one run came to. */
+/* The result of one run. */
 struct end {
 	int status;
 	bool ran;     /* the command printed its facts */

@@ -42,8 +42,8 @@ static bool succeeds(struct decoy *decoy, const struct attack *attack, int where
 	return harm || (!got && !attack->by_harm);
 }
 
-/* What bubblewrap could not even start would count as held: it has to run a command, before and
- * after. */
+/* Skips if bubblewrap cannot run a command, before and after: attacks that it could not start would
+ * count as stopped. */
 static void need_bubblewrap(struct decoy *decoy)
 {
 	decoy_fill(decoy);

@@ -149,7 +149,7 @@ static void test_stale(const struct resident *resident)
 	rmdir(later);
 }
 
-/* What was made ready before, or while, the host was changed. */
+/* Uses up the jails that were prepared before, or while, the host was changed. */
 static void use_up(const struct resident *resident)
 {
 	for (int i = 0; i < 4; i++) {
@@ -215,7 +215,7 @@ static bool has_jail(pid_t launcher, pid_t first[CHILDREN_MAX])
 	return children(launcher, first) == 1 && children(first[0], command) == 1;
 }
 
-/* As many as are kept ready, so that the order meets one of them. */
+/* Kills both prepared jails, so that the order meets a dead one. */
 static void test_died(const struct resident *resident)
 {
 	pid_t launchers[CHILDREN_MAX], first[2][CHILDREN_MAX];
@@ -235,7 +235,7 @@ static void test_died(const struct resident *resident)
 	reply_done(&r);
 }
 
-/* Of two jails that one launcher built for an order, only the second is left. */
+/* Checks that of two jails that a launcher built for an order only the second is left. */
 static void test_thrown_away(const struct resident *resident)
 {
 	AUTO_FREE char *later = in(resident->ws, ".hg"), *running = in(resident->ws, "running");
@@ -279,7 +279,7 @@ static const char knocker[] = SH("perl -MSocket -e '"
 				 "-p q(there/pipe) and die q(open);"
 				 "print q(closed)'");
 
-/* Whether either is reached from a jail that was built while it moved. */
+/* Reports whether a jail that was built during the move reaches either. */
 static bool reaches(const struct resident *resident)
 {
 	int out_fd, status_fd = resident_begin(resident, mover, &out_fd);
@@ -332,8 +332,8 @@ static void test_side_by_side(const struct resident *resident)
 	reply_done(&b);
 }
 
-/* What a command can see of itself and around it, but for numbers that are its own: process ids and
- * times, mounts, how much memory and how often it ran. */
+/* Prints what a command can see of itself and its surroundings, except numbers that differ in every
+ * run: process ids and times, mounts, memory and counts. */
 static const char world[] =
 	"umask; ulimit -a; env | sort; id; hostname; cd /proc/self\n"
 	"awk '!/^(Pid|Tgid|PPid|NS|Vm|Rss|SigQ|State)|ctxt/' /proc/self/status\n"
@@ -347,7 +347,7 @@ static const char world[] =
 	"2>&1\n"
 	"cat /proc/net/dev /proc/net/unix /proc/sys/user/max_user_namespaces\n";
 
-/* As `order`, from a launcher for this command alone. */
+/* Runs `argv` in a jail of a launcher for this command alone. */
 static char *launch(const struct resident *resident, const char *const argv[2], uid_t uid)
 {
 	AUTO_FREE char *program = in(getenv("AGENT6_BIN"), "agent6-jail");

@@ -53,7 +53,7 @@ static void meet(struct jailed *jailed, pid_t pid)
 	}
 }
 
-/* Whether it is to stand still at this stop. */
+/* Reports whether the process must be held at this stop. */
 static bool stands(struct jailed *jailed, pid_t pid)
 {
 	struct __ptrace_syscall_info call = {0};

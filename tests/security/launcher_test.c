@@ -352,7 +352,7 @@ static void test_thread(void)
 
 /* --- orders ----------------------------------------------------------------------------------- */
 
-/* As fast as the engine does it, and whatever is ready by then. */
+/* Gives orders as fast as the engine does, whatever is ready by then. */
 static void test_last(const char *profile)
 {
 	int told = 0;
@@ -503,7 +503,7 @@ static void test_all(const char *who, uid_t uid)
 {
 	diag("as %s", who);
 	snprintf(ws, sizeof(ws), "%s/%s", tap_scratch(), who);
-	/* Where root owns the workspace, hardened would run commands as root, and refuses. */
+	/* If root owns the workspace, hardened would run commands as root, and refuses. */
 	uid_t owner = uid ? uid : USER + 1;
 	if (chmod(tap_scratch(), 0755) || mkdir(ws, 0755) ||
 		(geteuid() == 0 && chown(ws, owner, owner)) ||

@@ -1,4 +1,4 @@
-/* What an agent may spend, and what it does of a reply that does not say what it cost. */
+/* Tests an agent's budget, and replies that do not report their cost. */
 #include "tests/kit/agent.h"
 
 #include "base/cleanup.h"

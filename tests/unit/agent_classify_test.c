@@ -86,8 +86,8 @@ static void check_level(const char *level, const char *text)
 		ok(false, "%s has no reason", text);
 }
 
-/* What bash itself refuses to parse. Not by fork(2), which copies all that a sanitizer has mapped.
- */
+/* Returns the exit status of bash's parser. Does not use fork(2), which would copy a sanitizer's
+ * mappings. */
 static int bash_status(const char *text)
 {
 	char *const argv[] = {
@@ -145,7 +145,8 @@ static void approvals(void)
 		"npm exec -c 'rm x'", "bun x rm x", "curl -X DELETE https://x.example",
 		"curl -c /etc/x https://x.example", "wget -P /etc https://x.example",
 		"wget --method=DELETE https://x.example"};
-	/* What cannot be taken back there, or runs a command here, is asked about word for word. */
+	/* Commands that cannot be undone on the other side, or that run a command here, are asked
+	 * about one by one. */
 	static const char *const sent[] = {"push origin :old", "push origin +main",
 		"push -d origin old", "push --delete origin old", "push -ud origin old",
 		"push --prune origin", "push --mirror origin", "push -f", "push --force",
@@ -249,7 +250,7 @@ static void limits(void)
 	is(v.level, LEVEL_READ_ONLY, "nothing does nothing");
 }
 
-/* What a model wrote is judged before anybody may say no to it. */
+/* Checks the memory of judging a model's text, which happens before anybody can refuse it. */
 static void memory(void)
 {
 	enum { MOST_KIB = 300 * 1024 };

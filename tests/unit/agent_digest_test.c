@@ -1,4 +1,5 @@
-/* What gives way when a conversation grows: results, then whole exchanges, and what is left. */
+/* Tests what is dropped when a conversation grows: results, then whole exchanges; and what
+ * stays. */
 #include "agent/digest.h"
 #include "agent/evict.h"
 #include "agent/window.h"

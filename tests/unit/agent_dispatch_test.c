@@ -69,7 +69,7 @@ static bool is_there(const char *name)
 	return !faccessat(context.workspace_fd, name, F_OK, 0);
 }
 
-/* What a model asks for behind its result, or when its time is over, is not done. */
+/* Checks that calls after the result, or after the time-out, are not run. */
 static void refused(void)
 {
 	struct dispatch d = fresh();
@@ -111,7 +111,7 @@ static void circles(void)
 	done(&d);
 }
 
-/* As some models write them: what is meant is beyond doubt. */
+/* Checks arguments with common mistakes of models whose meaning is clear. */
 static void meant(void)
 {
 	struct dispatch d = fresh();

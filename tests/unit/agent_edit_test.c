@@ -423,7 +423,8 @@ static void git_directories(void)
 	made(CREATE("beside/refs.md", "x"));
 }
 
-/* What is protected under a name by which the workspace is not called is the same file. */
+/* Checks that a protected path names the same file if it is written with another name of the
+ * workspace. */
 static void other_names(void)
 {
 	static const char *const paths[] = {"ws2/bundle", "ws2/agent6.yaml", "ws2/blank"};

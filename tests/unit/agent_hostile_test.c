@@ -311,7 +311,7 @@ static void headers(void)
 		refused_headers(before[i], many);
 }
 
-/* As long as a stream's content may be, and no longer. */
+/* Checks that a body may be as long as a stream's content, and no longer. */
 static void long_body(void)
 {
 	static char reply[64 * 1024] = KIT_HEAD("200 OK", "application/json") "{";

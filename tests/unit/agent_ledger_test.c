@@ -1,5 +1,4 @@
-/* What a state has used: sums that stay lower bounds once they are, and limits up to which one may
- * go. */
+/* Tests a state's ledger: sums that stay lower bounds once they are, and limits. */
 #include "agent/ledger.h"
 #include "tests/kit/tap.h"
 

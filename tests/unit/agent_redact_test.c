@@ -154,7 +154,7 @@ static char *base64(const char *text)
 	return out;
 }
 
-/* Of two secrets that begin alike nothing is left over. */
+/* Checks that nothing is left of two secrets with the same beginning. */
 static void nested(void)
 {
 	struct redact r = {0};
@@ -189,7 +189,7 @@ static void alike(void)
 	redact_done(&r);
 }
 
-/* What looks like a secret begins or ends in the middle of one that is known. */
+/* Checks text that looks like a secret and begins or ends inside a known one. */
 static void overlapping(void)
 {
 	static const char *const rows[][2] = {
@@ -211,7 +211,7 @@ static void overlapping(void)
 	redact_done(&r);
 }
 
-/* As read_file shows a file that holds a secret of several lines. */
+/* Checks redaction that keeps positions, as for read_file, with a secret of several lines. */
 static void over(void)
 {
 	static const char text[] = "a: https://u:pässword@h\n-----BEGIN PRIVATE KEY-----\r\nAA\n"
@@ -225,7 +225,7 @@ static void over(void)
 		"every place outside of secrets stays where it was");
 }
 
-/* Of what somebody wrote, the names stay: random words are none. */
+/* Checks that names stay in a person's own text, and random words do not. */
 static void own(void)
 {
 	static const char *const names[] = {"scripts/Build-And-Publish-Docker-Image-for-amd64",
@@ -323,7 +323,7 @@ static void cut(void)
 	redact_done(&r);
 }
 
-/* As JSON has it: slashes escaped or not, line ends as letters. */
+/* Checks secrets in JSON: slashes escaped or not, line ends as letters. */
 static void as_json(void)
 {
 	static const char *const forms[] = {"say \\\"a/b\\\"\\nand c", "say \\\"a\\/b\\\"\\nand c",

@@ -156,7 +156,7 @@ static void spent(const struct kit *kit, char *out, size_t bytes)
 				(int)json_integer_value(json_object_get(line, "input_tokens")));
 }
 
-/* What the first event of that kind says that the call under way can come to. */
+/* Returns the most that the call under way can cost, from the first event that says so. */
 static const json_t *most(const struct kit *kit)
 {
 	size_t i;

@@ -20,7 +20,7 @@
 
 enum { NUMBERS = 1024, ALLOWED = 0, URETPROBE = 335, UPROBE = 336, NOT_CONFINED = 250 };
 
-/* What a call answers; ENOSYS for all that is not written down. */
+/* The answer to each call; ENOSYS unless noted. */
 static int answers[NUMBERS];
 
 static void note(const char *name, int answer)
@@ -129,7 +129,7 @@ static int arguments(void)
 	       ABSENT(SYS_prlimit64, 1, RLIMIT_CORE, 0, &limit);
 }
 
-/* What the loop does besides reading and writing. */
+/* Does what the loop does besides reading and writing. */
 static int works(void)
 {
 	int pair[2], status = 1;

@@ -15,7 +15,7 @@
 #define OPENAI_FINISH OPENAI_CALL("finish_run", "{\\\"summary\\\":\\\"x\\\"}")
 #define OPENAI_LIST   OPENAI_CALL("list_dir", "{\\\"path\\\":\\\".\\\"}")
 
-/* What a 400 teaches, and what the next request then says. */
+/* Checks what a 400 teaches, and the next request. */
 static void openai_quirks(void)
 {
 	AUTO_KIT off = {.format = "openai",
@@ -99,7 +99,7 @@ static void silent(const char *format, const char *list, const char *nothing, co
 	is(kit_count(k.requests, "\"role\":\"user\",\"content\":\"Go on"), 0, "not behind them");
 }
 
-/* Where a call goes, by what base_url says. */
+/* Checks the path of a call for each base_url. */
 static void paths(void)
 {
 	static const struct {
@@ -222,7 +222,7 @@ static void compressed_error(void)
 	ok(!strstr(kit_reason(&k), "KNOT"), "and shows no bytes of it");
 }
 
-/* What stands behind a body says nothing about it any more. */
+/* Checks that headers after a body do not change its meaning. */
 static void trailers(void)
 {
 	static const char turn[] = SIZED_CALL("finish_run", "{\"summary\":\"x\"}");
@@ -252,7 +252,7 @@ static void long_header(void)
 
 #define FAILED(headers) "HTTP/1.1 500 No\r\nconnection: close\r\n" headers "\r\n"
 
-/* What of a reply's headers is heard, and what is not. */
+/* Headers of replies that have an effect, and those that have none. */
 static const struct {
 	const char *reply, *reason;
 	size_t requests;
@@ -362,7 +362,7 @@ static void not_dialled(const char *endpoint, const char *want)
 	is(kit_count(k.output, "mpty reply"), 0, "and nothing else is said of it");
 }
 
-/* Who runs the proxy can mend that, and nobody else. */
+/* Checks that a refusal by the proxy is reported, with advice for whoever runs it. */
 static void refused_by_proxy(
 	const char *scheme, const char *reply, const char *want, const char *next)
 {

@@ -254,7 +254,7 @@ static void listing(void)
 		"empty");
 }
 
-/* What a page leaves out is reached by its names. */
+/* Checks that entries beyond the first page can be listed by their names. */
 static void many_entries(void)
 {
 	int rc;
@@ -386,7 +386,7 @@ static void searching(void)
 	has_str(text, "hay:200: needle\n(stopped at 200 hits", "200 hits");
 }
 
-/* What the operator hides from commands is hidden from the tools as well. */
+/* Checks that paths hidden from commands are hidden from the tools as well. */
 static void hiding(void)
 {
 	char file[300], dir[300], link[300];
@@ -462,7 +462,7 @@ static void found_before_the_end(void)
 		bail("cannot set up a search");
 	pid_t pid = fork();
 	if (!pid) {
-		/* Of its own time: a busy machine may give it none for a second. */
+		/* Count its own time: a busy machine may give it none for a second. */
 		setitimer(ITIMER_PROF, &(struct itimerval){.it_value = {1, 0}}, NULL);
 		_exit(search_run(&s, dir, ends[1]));
 	}
@@ -567,7 +567,7 @@ static void globs(void)
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		is(ignore_glob(rows[i].pattern, rows[i].path), rows[i].match, "%s matches %s",
 			rows[i].pattern, rows[i].path);
-	/* Who tries what each of them could stand for is not done in a lifetime. */
+	/* Trying every meaning of each double star would take longer than a lifetime. */
 	char pattern[5 * 24 + 2] = "", path[2 * 60] = "a";
 	for (size_t i = 0; i < 24; i++)
 		memcpy(pattern + 5 * i, "**/a/", 6);

@@ -85,7 +85,7 @@ static void test_shared(int dir)
 	ok(looks > 0 && !torn, "%d of %d looks saw a part", torn, looks);
 }
 
-/* What a person names as output may be anything. */
+/* Checks output paths of every kind, as a person may name them. */
 static void test_publish(int dir)
 {
 	struct stat st;
@@ -187,7 +187,7 @@ static int run(char *const *argv, char *const *env, const int *fds, int count)
 static void test_children(void)
 {
 	int in[2], out[2];
-	/* What the caller of this test left open is not what is tested. */
+	/* Close descriptors that this test's caller left open: they are not tested. */
 	close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
 	if (pipe2(in, O_CLOEXEC) || pipe2(out, O_CLOEXEC))
 		bail("no pipe");

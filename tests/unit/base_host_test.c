@@ -11,7 +11,8 @@ static struct host_port rule(const char *text)
 	return p;
 }
 
-/* What would be an address to others, and here a name that no list of addresses knows. */
+/* Checks names that other programs take for addresses, and that no list of addresses would match
+ * here. */
 static void test_numbers(void)
 {
 	static const char *const others[] = {"127.1:80", "2130706433:80", "0x7f000001:80",

@@ -25,7 +25,7 @@ static bool reads(const char *unit, size_t count, struct err *e)
 	return value;
 }
 
-/* Of one byte in the text come 80 in memory. */
+/* Checks the limit on values: one byte of text may take 80 of memory. */
 static void test_values(void)
 {
 	struct err e = ERR_NONE;

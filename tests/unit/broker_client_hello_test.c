@@ -133,8 +133,8 @@ static void test_grease(void)
 	is(more, cuts, "and cut at every byte of each");
 }
 
-/* What a client sends that has no key for an encrypted hello (GREASE ECH) cannot be told from a
- * real one: that is what it is for. The broker lets neither through. */
+/* Checks that the broker refuses a client without a key for an encrypted hello (GREASE ECH): by
+ * design it cannot be told from one with a key. */
 static void test_grease_hidden(void)
 {
 	static uint8_t content[300] = {0, 0, 1, 0, 1, 42, 0, 32};

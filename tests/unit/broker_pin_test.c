@@ -174,7 +174,7 @@ static void test_early_data(void)
 	ok(p.state == PIN_REPLY, "and the answer is still awaited");
 }
 
-/* What passes unseen: nothing that still has to be looked at. */
+/* Checks that no byte passes unread that must still be examined. */
 static void test_unseen(void)
 {
 	struct endpoint tls = endpoint_of("api.test:443", true),

@@ -1,4 +1,4 @@
-/* What a client asks of the proxy, cut anywhere, and what is no such request. */
+/* Tests the requests to the proxy, cut anywhere, and bytes that are no request. */
 #include "broker/parse/proxy_request.h"
 #include "tests/kit/tap.h"
 

@@ -137,7 +137,7 @@ static int arguments(void)
 	       ABSENT(SYS_prctl, PR_SET_SECCOMP, 1, 0, 0, 0);
 }
 
-/* What dies, one by one. */
+/* Makes one fatal call. */
 static int fatal_number;
 static int fatal(void)
 {
@@ -236,7 +236,7 @@ static void become_nobody(void)
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 }
 
-/* What an ordinary process of the same user is told that opens the environment of one. */
+/* Reports what an ordinary process of the same user gets when it opens another's environment. */
 static int inspect(bool confined)
 {
 	int ready[2], status;

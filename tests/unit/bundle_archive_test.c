@@ -47,7 +47,7 @@ static size_t open_asm(struct bundle **out, char first[600])
 	return errors;
 }
 
-/* What lies beside the archive, and it. */
+/* Counts the files beside the archive, and the archive. */
 static int count_entries(void)
 {
 	DIR *dir = opendir(tap_scratch());
@@ -258,8 +258,8 @@ static void test_row(void)
 	bundle_free(b);
 }
 
-/* What lies behind a header without a name of its own, or in what a record says are no bytes of the
- * member, is looked at as well: an unknown type, and a name that only some readers take. */
+/* Checks hidden entries: after a header without a name of its own, or in bytes that a record
+ * excludes from the member; with an unknown type, or a name that only some readers use. */
 static void test_hidden(void)
 {
 	static const struct entry behind[] = {{.name = "scripts/x", .type = 'Z', .data = "x"},
@@ -430,7 +430,7 @@ static void test_names(void)
 	bundle_free(b);
 }
 
-/* What is no member is called by its name, and nothing else is said of the archive. */
+/* Checks that a non-member is reported by its name, and nothing else about the archive. */
 static void test_named(void)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What may not be in a bundle, entry by entry: each breach is one finding with the rule's id. */
+/* Tests the entries that a bundle may not have: each breach is one finding with the rule's id. */
 #include "bundle/bundle.h"
 
 #include "tests/kit/tap.h"

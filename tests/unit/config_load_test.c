@@ -160,7 +160,7 @@ static void test_networks(void)
 	}
 }
 
-/* What limits and leads an agent's connections, each error at its place. */
+/* Checks the settings of an agent's connections, each error at its place. */
 static void test_egress(void)
 {
 	static const char *const good[] = {"http://proxy:3128", "http://me:word@proxy:1/",
@@ -194,11 +194,11 @@ static void test_egress(void)
 	expect_global(
 		"sandbox: {agent_network: open, allow_urls: [a.example]}\n", "1:44 config-network");
 	expect_global("sandbox: {agent_network: open, allow_urls: []}\n", "");
-	/* What a lower layer sets is taken away like this, and config show prints it so. */
+	/* An empty list removes a lower layer's, and config show prints it so. */
 	expect_global("workflow: {verify_command: []}\nmachine: {notify: {on_event: []}}\n", "");
 }
 
-/* What would go beyond a jail's policy, a clock or a sum of money later is refused here. */
+/* Checks that values too large for a jail's policy, a clock or a sum of money are refused here. */
 static void test_most(void)
 {
 	expect_global("sandbox: {limits: {memory_mb: 16777217, cpu_secs: 1073741825, processes: "
@@ -255,7 +255,7 @@ static void test_cleartext(void)
 	}
 }
 
-/* Who is in which group on this host decides nothing here. */
+/* The groups of this host do not matter: these replace them. */
 static char ada[] = "ada", eve[] = "eve", users[] = "users";
 static char *nobody[] = {NULL}, *herself[] = {ada, NULL}, *two[] = {ada, eve, NULL};
 static const struct group own = {.gr_name = ada, .gr_mem = nobody},
@@ -351,7 +351,7 @@ static void test_refusals(void)
 	expect_global("a: [\n", "2:1 yaml-syntax");
 }
 
-/* What the files that are there make. */
+/* Loads the configuration from the existing files. */
 static struct config *load_valid(const char *what)
 {
 	struct findings f;
@@ -374,7 +374,7 @@ static void test_only_provider(void)
 	config_free(c);
 }
 
-/* Who has an agreement with a vendor pays what that says, whatever the model. */
+/* Checks that "*" sets a vendor's price for every model. */
 static void test_price_of_all(void)
 {
 	put("config/config.yaml",

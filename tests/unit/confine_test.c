@@ -1,5 +1,5 @@
-/* What a machine is refused for at start, and what its jails are told to keep: on real directories,
- * since grants are compared by where they lead to. */
+/* Tests why a machine is refused at its start, and what its jails must protect: on real
+ * directories, since grants are compared by their real paths. */
 #include "confine/confine.h"
 #include "confine/grants.h"
 #include "tests/kit/machine.h"

@@ -150,8 +150,8 @@ static void ignore(void *ctx, const json_t *event)
 	(void)event;
 }
 
-/* What exploring the good machine allocates for JSON, with `more` variables that nothing touches.
- */
+/* Returns the bytes of JSON allocated while exploring the good machine, with `more` variables that
+ * nothing uses. */
 static size_t allocations_with(unsigned more)
 {
 	struct fixture f;

@@ -83,7 +83,8 @@ static const char *setting(const json_t *env, const char *key)
 	}
 }
 
-/* What each call has, whatever the repository is: as it was measured that nothing runs. */
+/* The settings of each call, whatever the repository is. Measurements show that nothing runs with
+ * them. */
 static const struct {
 	const char *key, *value;
 } fixed[] = {{"PATH", "/usr/bin:/bin"}, {"HOME", "/nonexistent"}, {"LC_ALL", "C"}, {"TZ", "UTC"},
@@ -122,7 +123,7 @@ static void neutralised(const json_t *env)
 		is_str(setting(env, settings[i].key), settings[i].value, "%s", settings[i].key);
 }
 
-/* What cannot be switched off name by name is not called at all. */
+/* Checks that git is not called if its settings cannot be switched off one by one. */
 static void too_much(void)
 {
 	AUTO_BUF many, name;
@@ -257,7 +258,7 @@ static void foreign(const struct git_repo *git_repo, const char *dir)
 		bail("cannot remove a work tree");
 }
 
-/* Whether a file is in the index without when it was changed: then git reads it to compare it. */
+/* Reports whether the index lacks a file's times: then git has to read the file to compare it. */
 static bool has_no_times(const struct git_repo *clone)
 {
 	struct git_call call = {.args = GIT_ARGS("ls-files", "--debug")};

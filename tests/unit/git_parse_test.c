@@ -1,4 +1,5 @@
-/* What git prints, taken apart: the forms it documents, and what a hostile name makes of them. */
+/* Tests the parsers of git's output: the documented forms, and those that a hostile name makes of
+ * them. */
 #include "git/parse.h"
 
 #include "tests/kit/tap.h"

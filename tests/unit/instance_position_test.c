@@ -1,5 +1,5 @@
-/* Where a run stands: the failure that a person asks about, from journal lines and snapshots; what
- * was spent; and lines that no run of the machine writes. */
+/* Tests positions: the failure that a person asks about, from journal lines and snapshots; the
+ * spending; and lines that no run of the machine writes. */
 #include "instance/position.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
@@ -151,7 +151,7 @@ static void test_snapshots(void)
 		position_done(&again);
 }
 
-/* Of another machine, of another version, or tampered with. */
+/* Checks snapshots of another machine, of another version, or changed by hand. */
 static void test_tampered(void)
 {
 	static const struct {
@@ -193,7 +193,8 @@ static void test_tampered(void)
 	fixture_done(&variables);
 }
 
-/* What belongs to a state is new with the next one; a poke goes to the first tool behind it. */
+/* Checks that a state's own values begin anew with the next state, and that a poke goes to the
+ * first tool after it. */
 static void test_entered(void)
 {
 	struct position p;

@@ -1,4 +1,4 @@
-/* What facts mean: outcomes, captures and edges, and output that does not conform. */
+/* Tests the meaning of facts: outcomes, captures and edges, and output that does not conform. */
 #include "instance/reduce.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
@@ -115,7 +115,8 @@ static void test_tool(void)
 	leads("plain", "{'exit':null,'signal':9,'timed_out':true,'stdout':''}", "timeout", "late",
 		NULL);
 	leads("plain", "{'not_run':'no arguments'}", "nonzero", "bad", "no arguments");
-	/* What it did to the clone is dropped, whatever else it did; nothing of it is bound. */
+	/* The changes to the clone are dropped, whatever else the command did; nothing is
+	 * captured. */
 	leads("json", KEPT_NOT("0"), "nonzero", "bad", "git says no");
 	binds("json", KEPT_NOT("0"), "whole", "null");
 	leads("plain", KEPT_NOT("1"), "nonzero", "bad", NULL);

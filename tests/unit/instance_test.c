@@ -39,7 +39,7 @@ static void test_lock(void)
 		"ids are plain names");
 }
 
-/* Whether a process has the lock file of `instance` open. */
+/* Reports whether a process has the lock file of `instance` open. */
 static bool has_lock_open(pid_t pid, const struct instance *instance)
 {
 	char dir[64], link[PATH_MAX + 64], target[PATH_MAX] = "", wanted[PATH_MAX];

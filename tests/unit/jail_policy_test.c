@@ -268,7 +268,7 @@ static void test_hidden(void)
 	layout_done(&l);
 }
 
-/* What is asked for and cannot be given is refused by name, not left out. */
+/* Checks that a demand that cannot be met is refused by name, not ignored. */
 static void refuse_layout(const char *more, const char *why)
 {
 	AUTO_POLICY p;

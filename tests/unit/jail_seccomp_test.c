@@ -182,7 +182,7 @@ static void make_args(const struct arg_rule *rule, uint64_t *state, uint64_t arg
 		uint32_t bit = 1u << next_random(state) % 32;
 		while (t->negate && !(bit & t->mask))
 			bit = bit << 1 | bit >> 31;
-		/* What the mask leaves out may be anything. */
+		/* Bits outside the mask may have any value. */
 		uint64_t beside = next_random(state) & 1 ? next_random(state) & ~t->mask : 0;
 		uint64_t wanted = (t->negate ? bit : t->value) | (uint32_t)beside;
 		args[t->arg % UPPER(0)] =
@@ -264,7 +264,7 @@ static int64_t call(const char *name, uint64_t a0, uint64_t a1, uint64_t a2, uin
 	return simulate(&on->programs[0], &data);
 }
 
-/* Of a call that the build's libseccomp may be too old for. */
+/* Returns the answer to a call for which the build's libseccomp may be too old. */
 static int64_t call_number(int nr)
 {
 	return simulate(&on->programs[0], &(struct seccomp_data){.nr = nr, .arch = on->own});
@@ -342,10 +342,10 @@ static void test_known(void)
 	is(call_number(470), absent, "listns is absent");
 }
 
-/* What the kernel itself answers: each number that is refused or absent whatever its arguments is
- * called with zeros in a process that has entered the table. Allowed numbers are left alone, and so
- * are uretprobe and uprobe: the kernel exempts them from filters and itself kills (SIGILL) whoever
- * calls them from anywhere but its own trampoline. */
+/* Counts wrong answers of the kernel itself. Each number that is refused or absent whatever its
+ * arguments is called with zeros in a process that has entered the table. Allowed numbers are left
+ * alone, and so are uretprobe and uprobe: the kernel exempts them from filters, and kills (SIGILL)
+ * whoever calls them from anywhere but its own trampoline. */
 enum { URETPROBE = 335, UPROBE = 336 };
 
 static int count_live_mismatches(const struct reading *reading)

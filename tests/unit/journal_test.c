@@ -228,7 +228,7 @@ static void test_sectors(void)
 	is(s.result, -1, "a line before the last without a sector is damage");
 }
 
-/* Of a journal too long to try every byte: other places on every run. */
+/* Checks a journal too long to try every byte: at other places in every run. */
 static void test_long(void)
 {
 	enum { LINES = 10000, PLACES = 40 };

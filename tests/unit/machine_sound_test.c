@@ -300,7 +300,7 @@ static void render(struct run *run, const struct template *template)
 		run->halted = true;
 }
 
-/* Whether something else was said of the clause than what it just did. */
+/* Reports whether a finding contradicts the clause's actual result. */
 static bool said_otherwise(const struct findings *findings, const struct clause *clause, bool holds)
 {
 	for (size_t i = 0; clause->node && i < findings->count; i++) {

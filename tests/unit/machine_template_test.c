@@ -50,7 +50,7 @@ static const struct {
 } table[] = {
 	{"plain", ""},
 	{"n=-3 1.0 0.1 1e+16 true", ""},
-	/* What a value holds is never read as a template again. */
+	/* A value is never read as a template. */
 	{"caf\303\251 \"q\" {{ n }}!", ""},
 	{"[\"b\",\"a\"] 2 16 \"caf\303\251 \\\"q\\\" {{ n }}\"", ""},
 	{"{\"a\":[1.0,\"\303\251\"],\"z\":1} 2 {\"label\":\"x\"} 1 1", ""},

@@ -105,7 +105,7 @@ static void whole(void)
 	",\"thinking\":{\"type\":\"adaptive\"},\"output_config\":{\"effort\":\"" level "\"},"
 #define BUDGET(tokens) ",\"thinking\":{\"type\":\"enabled\",\"budget_tokens\":" tokens "},"
 
-/* What stands between the head of a request and its messages. */
+/* Checks the part between the head of a request and its messages. */
 static void setting(const struct wire_format *format, int64_t max_tokens, const char *thinking,
 	struct wire_quirks quirks, const char *want)
 {
@@ -263,7 +263,7 @@ static const struct said said[] = {
 			"\"" SIG "\"}},")},
 };
 
-/* Where a piece may end: between characters, and never within an escape. */
+/* Reports whether a piece may end here: between characters, and not within an escape. */
 static bool may_cut(const char *text, size_t at)
 {
 	size_t i = 0;
@@ -401,7 +401,8 @@ static void nothing_else(void)
 	wire_talk_done(&talk);
 }
 
-/* Where a provider wants the member in every turn, it is there, empty; what was thought stays. */
+/* Checks that the member is in every turn if a provider demands it, if need be empty, and that
+ * thoughts stay. */
 static void every_thought(void)
 {
 	static const char *const rows[][2] = {
@@ -423,7 +424,7 @@ static void every_thought(void)
 	}
 }
 
-/* What comes whole, from a server that does not stream, goes back the same way. */
+/* Checks that a whole body, from a server that does not stream, is sent back unchanged. */
 static void bodies(void)
 {
 	static const struct {

@@ -1,4 +1,4 @@
-/* What an error reply means, how long to wait, what a token costs. */
+/* Tests the meaning of error replies, the waits, and the price of tokens. */
 #include "provider/fault.h"
 #include "provider/stream.h"
 #include "provider/usage.h"
@@ -103,7 +103,7 @@ static const struct {
 	{429, "{\"error\":{\"message\":\"daily token limit reached\"}}", -1, FAULT_RETRY},
 	{401, "{\"error\":{\"message\":\"your context window plan has ended\"}}", -1, FAULT_FATAL},
 	{400, "[]", -1, FAULT_FATAL},
-	/* What the type says comes before the words, a broken server's type after its status. */
+	/* The type precedes the words, and the status precedes the type of a broken server. */
 	{0, "{\"error\":{\"type\":\"rate_limit_error\",\"message\":\"too many tokens\"}}", -1,
 		FAULT_RETRY},
 	{503, "{\"error\":{\"type\":\"invalid_request_error\"}}", -1, FAULT_RETRY},

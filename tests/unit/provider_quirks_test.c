@@ -1,4 +1,4 @@
-/* What a provider refuses of a request, what that teaches, and the request that follows from it. */
+/* Tests refused requests: what a refusal teaches, and the request that follows. */
 #include "base/json.h"
 #include "provider/wire.h"
 #include "tests/kit/tap.h"
@@ -58,7 +58,7 @@ static void members(void)
 	wire_talk_done(&talk);
 }
 
-/* What a refusal teaches, once. */
+/* Checks that each refusal teaches its quirk once. */
 static void learning(void)
 {
 	static const struct {

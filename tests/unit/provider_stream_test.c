@@ -14,7 +14,7 @@ enum { CASE_CAP_BYTES = 1 << 20, SERIAL = 7 };
 static const char *const stops[] = {"end", "tools", "length", "context", "pause", "refusal"};
 static const char *const faults[] = {"none", "retry", "context", "fatal", "timeout"};
 
-/* What came of a stream, in the form of the expectation files. */
+/* Returns the result of a stream in the form of the expectation files. */
 static json_t *outcome_of(struct wire_stream *stream, int fed, struct fault *fault)
 {
 	struct wire_reply r = {.stop = WIRE_STOP_END};
@@ -239,7 +239,7 @@ static void half_characters(void)
 	}
 }
 
-/* What a name and an id become that no API would take back. */
+/* Checks names and ids that no API would take back. */
 static void odd_names(void)
 {
 	char name[67], id[204];
@@ -321,7 +321,8 @@ static void endless(void)
 	wire_stream_free(s);
 }
 
-/* What is kept as it was announced counts like text: as values in memory it takes the most. */
+/* Checks that blocks kept as they were announced count like text: as values in memory they take
+ * most. */
 static void kept(const char *what, const char *type, int step, const char *rest)
 {
 	struct wire_stream *s = wire_stream_new(&anthropic_format, SERIAL);
@@ -345,7 +346,7 @@ static void kept(const char *what, const char *type, int step, const char *rest)
 	wire_stream_free(s);
 }
 
-/* What is thought goes on in pieces, which may bring anything along. */
+/* Checks that thoughts sent in pieces, which may have any members, count as well. */
 static void kept_thoughts(void)
 {
 	struct wire_stream *s = wire_stream_new(&openai_format, SERIAL);
@@ -440,7 +441,7 @@ static void endings(void)
 		"an error without one is told, too");
 }
 
-/* What follows the last event is not looked at, in whatever pieces it comes. */
+/* Checks that bytes after the last event are ignored, in whatever pieces they come. */
 static void behind_the_end(void)
 {
 	static const char rest[] = "data: {\n\ndata: a\0b\n\n";
@@ -482,7 +483,7 @@ static void same_again(void)
 	is_str(json_get_text(json_array_get(calls, 1), "id"), "c00007001", "which no other has");
 }
 
-/* As gateways that say everything in every chunk do before they know. */
+/* Checks null counts, as from gateways that report everything in each chunk before they know it. */
 static void told_nothing(void)
 {
 	static const char stream[] =

@@ -132,7 +132,7 @@ static const char request[] =
 	"\"messages\":[{\"role\":\"user\",\"text\":\"sort\"},{\"role\":\"assistant\","
 	"\"tool_calls\":[{\"name\":\"grep\",\"arguments\":{\"pattern\":\"x\"}}]}]}";
 
-/* What differs, on lines; "" when it matches. */
+/* Returns the differences, one per line; "" if it matches. */
 static const char *differences(const char *match)
 {
 	static char text[4096];

@@ -23,7 +23,7 @@ static size_t count(const char *text, const char *part)
 	return n;
 }
 
-/* What goes wrong; 0: nothing. */
+/* The steps that fail; 0: none. */
 static int bad_steps[2];
 
 static json_t *step(int seq)

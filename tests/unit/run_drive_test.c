@@ -339,7 +339,7 @@ static void test_long_reason(void)
 
 /* --- journals that were changed and chained anew ---------------------------------------------- */
 
-/* What becomes of one event: `type` and `seq` (0: any) say of which, `value` is JSON. */
+/* A change to one event: `type` and `seq` (0: any) select it, `value` is JSON. */
 struct edit {
 	const char *type;
 	int seq;
@@ -384,7 +384,7 @@ static const char *const branches =
 	"  a: {kind: branch, when: [{if: 'n == 0', goto: done}, {else: true, goto: b}]}\n"
 	"  b: {kind: branch, when: [{else: true, goto: a}]}\n" DONE;
 
-/* Whether the end is there when the first step is told. */
+/* Looks for the end in the journal when the first step is reported. */
 static void look_for_end(void *ctx, const char *line, size_t len)
 {
 	struct trial *t = ctx;
@@ -459,7 +459,7 @@ static bool count_applied(void *ctx, const json_t *event, const struct position 
 
 /* --- snapshots -------------------------------------------------------------------------------- */
 
-/* Where the instance stands by its journal, with its snapshot taken from any length on. */
+/* Returns the instance's position by its journal, with its snapshot used at any length. */
 static uint64_t recovered_seq(struct trial *trial, uint64_t *lines_read)
 {
 	AUTO_FD int fd = openat(trial->instance.dir_fd, "journal.jsonl", O_RDONLY);

@@ -1,4 +1,4 @@
-/* What an agent says is untrusted: garbage, oversize lines, lies about money. */
+/* Tests an agent's untrusted events: garbage, oversize lines, lies about money. */
 #include "run/agent_events.h"
 #include "run/egress.h"
 #include "tests/kit/tap.h"

@@ -82,7 +82,7 @@ static void test_chosen_program(void)
 	}
 }
 
-/* Where the workspace is "/", everything lies in it. */
+/* Checks that everything lies in a workspace "/". */
 static void test_chosen_in_root(void)
 {
 	struct step step;
@@ -131,7 +131,7 @@ static void test_policy(void)
 	step_done(&step);
 }
 
-/* What of the own host is listed is asked for through the proxy. */
+/* Checks that a listed name of the own host is reached through the proxy. */
 static void test_direct_names(void)
 {
 	static const char *const hosts[] = {
@@ -291,7 +291,7 @@ static void test_caps(void)
 	f.m->max_usd = of_machine;
 }
 
-/* What a request takes from its state, and where that says nothing, from the configuration. */
+/* Checks the members of a request, from the state or else from the configuration. */
 static void test_request(void)
 {
 	static const char *const verify[] = {"make", "test"};

@@ -1,4 +1,4 @@
-/* What is kept of a run for its rehearsal, and who takes the secrets out of it. */
+/* Tests the recording of a run for its rehearsal, and the removal of secrets from it. */
 #include "base/io.h"
 #include "run/recording.h"
 #include "run/secret.h"

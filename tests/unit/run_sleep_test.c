@@ -56,7 +56,7 @@ int timerfd_create(int clock, int flags)
 	return world.fd;
 }
 
-/* As the kernel does: an absolute timer follows the calendar, any other does not. */
+/* Arms a timer like the kernel: an absolute one follows the calendar, others do not. */
 static void arm(void)
 {
 	const struct timespec *at = &world.at.it_value;

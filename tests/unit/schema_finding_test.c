@@ -28,7 +28,7 @@ static void test_text(void)
 	reading_done(&r);
 }
 
-/* What libyaml complains of, in words that say what to do. */
+/* Checks the messages for libyaml's complaints, which tell what to do. */
 static void test_syntax(void)
 {
 	static const struct {

@@ -108,7 +108,7 @@ static void compare_file(const char *path, const char *text, size_t len)
 	buf_init(&twin, TWIN_BYTES_MAX);
 	reading_bytes(&r, path, text, len);
 	json_auto_t *value = r.doc.root ? doc_json(r.doc.root) : NULL;
-	/* What the reader itself refuses has no twin, nor has a null in TOML. */
+	/* A text that the reader refuses has no twin, nor has a null in TOML. */
 	if (json_is_object(value) && !r.findings.count) {
 		const char *key;
 		json_t *inner;

@@ -1,4 +1,4 @@
-/* What a wrong value costs: a near name is looked for only where the problem is shown. */
+/* Tests the cost of a wrong value: a similar name is looked for only if the problem is shown. */
 #include "base/suggest.h"
 #include "tests/kit/tap.h"
 #include "types/types.h"

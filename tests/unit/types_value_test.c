@@ -50,7 +50,7 @@ static void scalars(void)
 	check(boolean, "null", VALUE_WHOLE, "v: expected true or false (bool), got null\n");
 }
 
-/* What a value is taken for where its type leaves no other reading. */
+/* Checks how a value is corrected if its type leaves no other meaning. */
 static void coerces(struct type t, const char *text, const char *want)
 {
 	json_auto_t *value = json_read(text, strlen(text), 1 << 20, NULL);
@@ -170,7 +170,7 @@ static void special(void)
 	has_str(problems.data, "and 10 more problems\n", "fifty are shown");
 }
 
-/* What a field is called is anybody's: however long, it leaves a line that can be read. */
+/* Checks that a field's name of any length, which anybody may choose, gives a readable line. */
 static void foreign_names(void)
 {
 	AUTO_BUF text, want;

@@ -217,7 +217,7 @@ enum {
 	X(use_files, BY_ANY, (EMFILE), (EMFILE), "more descriptors than allowed")                  \
 	X(use_disk, BY_ANY, (EFBIG), (EFBIG), "a larger file than allowed")
 
-/* What the driver told: ATTACK_`name` of the environment, "" when it did not. */
+/* Returns a target from the driver: ATTACK_`name` of the environment, "" if it is not set. */
 const char *target(const char *name);
 /* The path of `name` in the decoy outside the workspace; the last few stay valid. */
 const char *outside(const char *name);

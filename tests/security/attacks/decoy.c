@@ -172,7 +172,7 @@ static void end_orphans(void)
 	}
 }
 
-/* Whether a process of an attack is left. */
+/* Reports whether a process of an attack is left. */
 static bool left_behind(const struct decoy *decoy)
 {
 	bool found = false;

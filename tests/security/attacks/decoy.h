@@ -1,6 +1,7 @@
 /*
- * What the attacks aim at: a workspace and a bundle, a tree outside them, listeners of every kind,
- * a victim process, System V and POSIX objects. Made afresh for each run, and looked at afterwards.
+ * The targets of the attacks: a workspace and a bundle, a tree outside them, listeners of every
+ * kind, a victim process, System V and POSIX objects. They are made anew for each run and examined
+ * afterwards.
  */
 #ifndef TESTS_SECURITY_ATTACKS_DECOY_H
 #define TESTS_SECURITY_ATTACKS_DECOY_H
@@ -39,6 +40,6 @@ void decoy_clear(struct decoy *decoy);
 int decoy_become(const struct decoy *decoy);
 /* The exit status, 128+signal; 255 when it had to be killed after `secs`. */
 int decoy_wait(pid_t pid, int secs);
-/* What the attack did to the host, as heap text; NULL: nothing. */
+/* Returns the harm that the attack did to the host, as heap text; NULL: none. */
 char *decoy_harm(struct decoy *decoy);
 #endif

@@ -1,6 +1,6 @@
 /*
- * What a command can find out about its own confinement, as lines that are the same in every run:
- * two jails that print the same are equally tight.
+ * Prints everything that a command can find out about its own confinement, as lines that are the
+ * same in every run: two jails that print the same are equally tight.
  */
 #include "tests/security/attacks/attack.h"
 
@@ -27,7 +27,7 @@ static void refusal(const char *what, long result)
 	printf("%s: %s\n", what, result < 0 ? strerror(errno) : "works");
 }
 
-/* Whose turn it is to refuse may differ. */
+/* Prints only whether something is refused, since the layer that refuses it may differ. */
 static void barred(const char *what, long result)
 {
 	printf("%s: %s\n", what, result < 0 ? "barred" : "works");
@@ -86,7 +86,8 @@ static void mounts(void)
 		fclose(file);
 }
 
-/* Where all of a user's processes count together, how many there may be depends on the others. */
+/* Prints the limits, except the number of processes if the kernel counts a user's together: then it
+ * depends on others. */
 static void limits(bool strict)
 {
 	for (int what = 0; what < 16; what++) {

@@ -481,7 +481,7 @@ int use_memory(void)
 	return 0;
 }
 
-/* Who watches has time to see it. */
+/* Holds shared memory for long enough that the watcher sees it. */
 int use_shared(void)
 {
 	size_t size = 256ul << 20;

@@ -123,7 +123,7 @@ static int drip(const struct intruder *in)
 	return sent < DRIPS_MAX ? EDQUOT : 0;
 }
 
-/* What Landlock alone stands against in this process. */
+/* Tries attacks that Landlock alone stops in this process. */
 static void try_host(struct intruder *in)
 {
 	AUTO_FD int fd = open(egress_told("SECRET"), O_RDONLY | O_CLOEXEC);

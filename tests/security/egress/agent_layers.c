@@ -1,6 +1,6 @@
 /*
- * Of `make teeth` alone: an agent that leaves the layers of its own confinement out which
- * JAIL_LEAVE_OUT names. The linker puts these in the place of the agent's (rules.mk).
+ * An agent for `make teeth` that leaves out the layers of its own confinement named in
+ * JAIL_LEAVE_OUT. The linker puts these functions in the place of the agent's (rules.mk).
  */
 #include "agent/confine.h"
 #include "tests/security/leave_out.h"

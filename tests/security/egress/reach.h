@@ -1,5 +1,6 @@
 /*
- * What the attempts share: their targets, a marked message, and a call that does not wait long.
+ * The shared part of the attempts: their targets, a marked message, and a call with a short
+ * time-out.
  */
 #ifndef TESTS_SECURITY_EGRESS_REACH_H
 #define TESTS_SECURITY_EGRESS_REACH_H
