@@ -1,21 +1,21 @@
 /*
- * What an agent says to the supervisor: lines on its event pipe, each an object whose member
- * `event` is one of these words; and how it has judged a command that it proposes.
+ * The lines on an agent's event pipe to the supervisor, each an object whose member `event` is one
+ * of these words; and the agent's judgement of a command that it proposes.
  */
 #ifndef CONTRACT_EVENT_H
 #define CONTRACT_EVENT_H
 #include "contract/words.h"
 
 #define AGENT_EVENTS(X)                                                                            \
-	X(CONFINED, "confined") /* it has given up what it must not have; now the task is sent */  \
-	X(SPENT, "spent")       /* what it has spent, and may have with the call under way */      \
+	X(CONFINED, "confined") /* it has confined itself; now the task may be sent */             \
+	X(SPENT, "spent")       /* its spending so far, and the most with the call under way */    \
 	X(TURN, "turn")         /* the same, after each turn */                                    \
 	X(MESSAGE, "message")   /* one of the transcript */                                        \
 	X(TOOL, "tool")         /* a tool was called */                                            \
 	X(PROPOSAL, "proposal") /* commands that wait for an answer */                             \
 	X(AUDIT, "audit")       /* something for the audit trail */                                \
 	X(EXCHANGE, "exchange") /* a request and its reply, for a cassette */                      \
-	X(EGRESS, "egress")     /* what its broker has let through and refused */                  \
+	X(EGRESS, "egress")     /* connections that its broker has passed or refused */            \
 	X(NOTICE, "notice")     /* a text for the user */                                          \
 	X(RESULT, "result")     /* the last line */
 
@@ -43,7 +43,7 @@ enum audit_type { AUDIT_TYPES(X) AUDIT_TYPE_COUNT };
 #undef X
 WORDS_FUNCTIONS(audit_type);
 
-/* What becomes of a proposed command. */
+/* The decision about a proposed command. */
 #define DECISIONS(X)                                                                               \
 	X(RUN, "run")     /* it runs */                                                            \
 	X(ASK, "ask")     /* a person is asked */                                                  \

@@ -109,7 +109,7 @@ static void list_rows(void)
 		puts(held[i]);
 }
 
-/* What a layout could make different. */
+/* Reports whether the attack is about the workspace, so that a layout could change its result. */
 static bool is_about_workspace(const struct attack *attack)
 {
 	static const char *const kinds[] = {
@@ -120,7 +120,7 @@ static bool is_about_workspace(const struct attack *attack)
 	return false;
 }
 
-/* What is asked for; NULL: all of them. */
+/* The attacks to run; NULL: all of them. */
 struct choice {
 	const char *id, *profile, *layout;
 };

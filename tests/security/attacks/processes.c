@@ -365,7 +365,7 @@ int tty_ctty(void)
 	return result && errno == EPERM && getsid(0) != getpid() ? EPERM : answer(result);
 }
 
-/* As a session's first process, whose own terminal a slave that it opens becomes. */
+/* Tries it as the leader of a session, whose terminal a slave becomes when it opens one. */
 int pty_sti(void)
 {
 	setsid();
