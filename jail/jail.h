@@ -108,8 +108,8 @@ int jail_inside(void *jail);
 int jail_command(void *jail);
 
 /* --- network.c ------------------------------------------------------------------------------ */
-/* Call it when a step in PID 1 has failed: adds to the report why there is no network, if there is
- * none. */
+/* Adds to the report why there is no network, if there is none; call it when a step in PID 1 has
+ * failed. */
 void network_explain(struct jail *jail);
 
 /* --- idmap.c -------------------------------------------------------------------------------- */
@@ -162,8 +162,8 @@ int hardened_adopt(struct jail *jail, struct err *e);
 int hardened_sweep(const struct jail *jail, const pid_t *kept, struct err *e);
 
 /* --- lifeline.c ----------------------------------------------------------------------------- */
-/* From now on a signal ends this process only through asked_fd; with `watch` it also notices the
- * end of the process that started it. */
+/* Makes signals end this process only through asked_fd from now on; with `watch` it also notices
+ * the end of the process that started it. */
 int lifeline_begin(struct jail *jail, bool watch, struct err *e);
 /* Takes a signal from asked_fd. */
 void lifeline_read(struct jail *jail);

@@ -7,13 +7,13 @@
 
 struct shape_pattern;
 
-/* Adds "did you mean `x`?", or all known words if they are few (advise_word, below). */
 /* Names a letter of `word` that only looks like the intended one, with the corrected word. Returns
  * false if there is none. */
 bool advise_letters(struct findings *findings, struct finding *it, const char *word);
 /* Advises like advise_word when `near` is the intended word; NULL: none is near. */
 void advise_near(struct findings *findings, struct finding *it, const char *near,
 	const char *const *names, size_t count);
+/* Adds "did you mean `x`?", or all known words if they are few. */
 void advise_word(struct findings *findings, struct finding *it, const char *word,
 	const char *const *names, size_t count);
 /* Writes `[...]` with the parts of `text` between the separators, in a form that every syntax

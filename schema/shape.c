@@ -428,7 +428,7 @@ static bool could_hold(const struct shape *shape, unsigned kinds)
 	return !taken || kinds & (taken | unknown);
 }
 
-/* One key too many and one too few are most likely one mistake. */
+/* Reports missing keys. One key too many and one too few are most likely one mistake. */
 static void check_required(struct walk *walk, const struct shape *shape,
 	const struct doc_node *node, const struct place *at, const struct keys_seen *seen)
 {
@@ -501,7 +501,8 @@ static void check_by_kind(struct walk *walk, const struct shape *shape, const st
 		report_type(walk, shape, node, at);
 }
 
-/* Without its selector a map's other keys mean nothing, so only that is reported. */
+/* Reports a map without its selector, and nothing else about it: its other keys have no meaning
+ * without that. */
 static void report_no_selector(struct walk *walk, const struct shape_choice *choice,
 	const struct doc_node *node, const struct place *at)
 {

@@ -44,7 +44,7 @@ static void name_call(
 	take_line(out, text.len && !text.failed ? text.data : tool);
 }
 
-/* The first line is a command's exit, or the message of an error. */
+/* Notes a call. The first line of its answer is a command's exit, or the message of an error. */
 void digest_note(struct digest *digest, const char *tool, const json_t *arguments, bool ok,
 	const char *answer)
 {

@@ -16,7 +16,7 @@ bool sha256_has_x86(void)
 
 #define X86_SHA __attribute__((target("sha,sse4.1,ssse3")))
 
-/* The 64 rounds, four at a time; `m` holds the last sixteen words of the schedule. */
+/* Computes the 64 rounds, four at a time; `m` holds the last sixteen words of the schedule. */
 X86_SHA static void rounds(__m128i *abef, __m128i *cdgh, __m128i m[4])
 {
 	__m128i s0 = *abef, s1 = *cdgh;

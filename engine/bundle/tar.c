@@ -146,8 +146,8 @@ bool tar_is_zeros(const struct tar *tar, size_t from, size_t to)
 	return from >= to;
 }
 
-/* libarchive reads many dialects of tar, and entry types it does not know as files. Only what
- * `pack` and plain tars write may occur, so that every reader sees the same members. */
+/* Refuses an archive with more than `pack` and plain tars write: libarchive reads many dialects of
+ * tar, and entry types it does not know as files, so other readers could see other members. */
 bool tar_check(struct intake *in, const struct tar *tar)
 {
 	struct arena *a = &in->bundle->arena;

@@ -28,7 +28,7 @@ enum config_layer {
 	LAYER_ENVIRONMENT = LAYER_COUNT /* AGENT6_STATE_HOME; no document */
 };
 
-/* "default", "global", "repository", "--config", "machine", "environment". */
+/* Returns "default", "global", "repository", "--config", "machine" or "environment". */
 const char *config_layer_name(enum config_layer layer);
 
 /* Returns the name of the repository's directory below `state_dir`, which is known only after the

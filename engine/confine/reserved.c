@@ -15,7 +15,7 @@ enum { LINKS_MAX = 40 };
 static bool is_steered(
 	const struct reserved *reserved, const char *path, int links, char at[PATH_MAX]);
 
-/* A path may be protected and hidden; these are two entries. */
+/* Adds a path. One that is both protected and hidden has two entries. */
 void reserved_add(struct reserved *reserved, enum reserved_as as, const char *path)
 {
 	char real[PATH_MAX];

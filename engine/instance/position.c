@@ -366,8 +366,8 @@ static void add_file(json_t *files, json_t *file)
 	json_array_append(files, file);
 }
 
-/* A line about a branch lists all of its commits' files; one about a workspace lists those changed
- * since the line before. */
+/* Adds the files of a line. A line about a branch lists all of its commits' files; one about a
+ * workspace lists those changed since the line before. */
 json_t *position_add_autorun(const json_t *known, const json_t *event)
 {
 	enum { FILES_MAX = 1000 };

@@ -82,7 +82,7 @@ void position_pass_branches(struct position *position);
 /* Reports whether the fact of the active state leads to a retry instead of a step. */
 bool position_retries(const struct position *position, const struct reduced *reduced);
 
-/* SHA-256 of the canonical blackboard, as `end` records it. */
+/* Writes the SHA-256 of the canonical blackboard, as in `end`. */
 void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES]);
 /* Reads the money and tokens of a fact or spend line. Refuses negative values and what is no
  * number. */

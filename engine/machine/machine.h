@@ -167,7 +167,8 @@ struct state {
 	const struct doc_node *node, *key;
 };
 
-/* A state's edges by number: clauses of a branch, outcomes of the others (NULL: not a label). */
+/* Return a state's edges by number: clauses of a branch, outcomes of the others (NULL: not a
+ * label). */
 static inline size_t state_edge_count(const struct state *state)
 {
 	return state->kind == KIND_BRANCH ? state->branch.clause_count : OUTCOME_COUNT;

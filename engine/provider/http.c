@@ -312,7 +312,8 @@ void http_close(struct http *http)
 	free(http);
 }
 
-/* If the broker ends, the relayed connection and the channel are closed in any order. */
+/* Reports whether the broker has ended: then the relayed connection and the channel are closed, in
+ * any order. */
 bool http_broker_gone(const struct http *http)
 {
 	return channel_gone(http->channel_fd, BROKER_END_MS);

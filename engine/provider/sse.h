@@ -22,7 +22,7 @@ struct sse {
 	bool after_cr, has_data, comment;
 };
 
-/* `cap_bytes` bounds one event, and one line. */
+/* Begins a parser. `cap_bytes` bounds one event, and one line. */
 void sse_init(struct sse *sse, size_t cap_bytes, sse_event_fn *event, void *context);
 void sse_done(struct sse *sse);
 /* Feeds bytes. Returns -1 for an event over the limit, one with a NUL byte, or the callback's

@@ -115,7 +115,8 @@ static int read_call(struct reading *reading, const json_t *block)
 	return 0;
 }
 
-/* The signature is made from the text, so that a changed block is seen without keeping sessions. */
+/* Reads thinking. The signature is made from the text, so a changed block is recognised without
+ * keeping sessions. */
 static int read_thinking(struct reading *reading, const json_t *block)
 {
 	char expected[SHA256_HEX + 1];

@@ -10,7 +10,8 @@ struct reading {
 	struct err *e;
 };
 
-/* OpenAI's own reasoning models, which take neither max_tokens nor temperature. */
+/* Reports whether this is one of OpenAI's own reasoning models, which take neither max_tokens nor
+ * temperature. */
 static bool is_reasoning_model(const char *model)
 {
 	static const char *const prefixes[] = {"o1", "o3", "o4", "gpt-5"};
@@ -64,7 +65,7 @@ static int read_tools(struct reading *reading, const json_t *body)
 	return 0;
 }
 
-/* A string, or a list of text parts joined. NULL content is for the caller to judge. */
+/* Reads a string, or a list of text parts, which are joined. The caller judges NULL content. */
 static int read_content(struct reading *reading, const json_t *message,
 	void (*each)(struct neutral *, const char *))
 {

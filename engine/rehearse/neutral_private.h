@@ -17,12 +17,12 @@ void neutral_begin(struct neutral *neutral, const json_t *body);
 /* Continues the last message when it has this role, else begins one. */
 void neutral_speaker(struct neutral *neutral, const char *role);
 void neutral_text(struct neutral *neutral, const char *text);
-/* `arguments` is taken over. */
+/* Adds a call; takes over `arguments`. */
 void neutral_call(struct neutral *neutral, const char *name, json_t *arguments);
 void neutral_result(struct neutral *neutral, const char *text);
 void neutral_system(struct neutral *neutral, const char *text);
 /* Fills prompt, last and turn; the object, which the caller owns. */
 json_t *neutral_end(struct neutral *neutral);
-/* A tool name as both APIs accept it: [a-zA-Z0-9_-]{1,64}. */
+/* Reports whether both APIs accept a tool's name: [a-zA-Z0-9_-]{1,64}. */
 bool neutral_tool_name(const char *name);
 #endif

@@ -63,7 +63,7 @@ static const char *anthropic_stop(const json_t *reply)
 	return json_array_size(json_object_get(reply, "tool_calls")) ? "tool_use" : "end_turn";
 }
 
-/* The content blocks, whole. */
+/* Returns the content blocks, whole. */
 static json_t *anthropic_content(const struct rendering *rendering)
 {
 	json_t *content = json_array();

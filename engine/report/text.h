@@ -53,15 +53,15 @@ void text_findings_as(struct findings *findings, findings_fn *write);
 void text_markdown(struct buf *out, const char *text);
 /* Appends the texts of a list as they are, with ", " between them. */
 void text_join(struct buf *out, const json_t *list);
-/* "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min", "2 d 4 h". */
+/* Appends "12 ms", "3.4 s", "2 min 5 s", "3 h 20 min" or "2 d 4 h". */
 void text_duration(struct buf *out, int64_t ms);
-/* An RFC 3339 instant of the journal as "2026-11-21 22:15:36 UTC"; "" stays "". */
+/* Appends an RFC 3339 instant of the journal as "2026-11-21 22:15:36 UTC"; "" stays "". */
 void text_when(struct buf *out, const char *instant);
-/* "812", "12,345". */
+/* Appends "812" or "12,345". */
 void text_count(struct buf *out, int64_t n);
-/* "$0.0012", "$3.40". */
+/* Appends "$0.0012" or "$3.40". */
 void text_money(struct buf *out, int64_t microusd);
-/* "812 B", "12.3 KiB". */
+/* Appends "812 B" or "12.3 KiB". */
 void text_bytes(struct buf *out, int64_t bytes);
 /* Appends a line about `count` refused connections from a journal's egress line, for a reason of
  * broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */

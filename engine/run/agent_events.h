@@ -28,7 +28,7 @@ struct agent_events {
 
 void agent_events_init(struct agent_events *events);
 void agent_events_done(struct agent_events *events);
-/* The taker of a pump's stream. */
+/* Takes bytes: the taker of a pump's stream. `ctx` is the agent_events. */
 void agent_events_take(void *ctx, const char *bytes, size_t len);
 /* Returns the fact's outcome, reason and payload, however the agent ended. `late`: it was killed
  * because its time was over. */

@@ -285,8 +285,8 @@ int ask_open(struct asking *asking, json_t *doc, struct err *e)
 	return 0;
 }
 
-/* A shell that brings a running job to the foreground sends no signal, so each tick checks for
- * it. */
+/* Checks at each tick whether this process has come to the foreground: a shell that brings it there
+ * sends no signal. */
 void ask_tick(struct asking *asking)
 {
 	if (!asking->doc)
@@ -326,7 +326,8 @@ json_t *ask_read(const struct instance *instance, struct err *e)
 	return json_read(text, len, QUESTION_BYTES_MAX, e);
 }
 
-/* A writer that was killed leaves a temporary file; whoever closes the question removes it. */
+/* Leaves an answer. A writer that is killed leaves a temporary file, which whoever closes the
+ * question removes. */
 int ask_answer(const struct instance *instance, const struct question *question, struct err *e)
 {
 	const json_t *id = json_object_get(question->doc, "id");

@@ -44,7 +44,8 @@ int ask_open(struct asking *asking, json_t *doc, struct err *e);
  * come to the foreground. Takes an answer that was given elsewhere instead, if there is one. */
 void ask_tick(struct asking *asking);
 
-/* For the process that answers. Marks it as watching until the returned descriptor is closed. */
+/* Marks this process as watching until the returned descriptor is closed; for the process that
+ * answers. */
 int ask_watch(const struct instance *instance, struct err *e);
 /* Returns the open question, a new reference. NULL with e empty: there is none. */
 json_t *ask_read(const struct instance *instance, struct err *e);

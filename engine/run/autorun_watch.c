@@ -122,7 +122,8 @@ static json_t *look_all(const char *workspace)
 
 /* --- the note --------------------------------------------------------------------------------- */
 
-/* The note is not synced: a crash of the host may lose it, and then nothing is compared. */
+/* Writes the note without syncing it: a crash of the host may lose it, and then nothing is
+ * compared. */
 int autorun_note(int instance_fd, const char *workspace, struct err *e)
 {
 	if (!faccessat(instance_fd, note_name, F_OK, AT_SYMLINK_NOFOLLOW))

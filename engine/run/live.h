@@ -44,8 +44,8 @@ struct live {
 	char left[1024];             /* why no further command may begin; "": commands may begin */
 };
 
-/* `*fact` is a new reference when LIVE_FACT is returned; `*egress` an array of lines to journal
- * with it. */
+/* Run one execution. `*fact` is a new reference when LIVE_FACT is returned; `*egress` is an array
+ * of lines to journal with it. */
 enum live_end live_tool(
 	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
 enum live_end live_agent(
@@ -65,7 +65,7 @@ json_t *live_planted(struct live *live, const struct step *step, const json_t *s
 int live_check_left(const struct live *live, struct err *e);
 
 void live_notice(const struct live *live, const char *format, ...) PRINTF(2, 3);
-/* The tick of a pump: lets the listener redraw, and tells the user about signals. `ctx` is the live
+/* Lets the listener redraw, and tells the user about signals: the tick of a pump. `ctx` is the live
  * world. */
 void live_tick(void *ctx);
 #endif

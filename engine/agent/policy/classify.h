@@ -49,7 +49,7 @@ struct classify_world {
 };
 
 const char *level_name(enum level level);
-/* {level, approvals: [NAME], reasons}. New reference. */
+/* Returns {level, approvals: [NAME], reasons}. New reference. */
 json_t *verdict_json(const struct verdict *verdict);
 /* Judges `argv` as it would be executed, without a shell of our own around it. */
 void classify_argv(const struct classify_world *world, const char *const *argv, size_t argc,

@@ -76,7 +76,7 @@ static unsigned judge_fed(struct judge *judge, const struct call *call)
 	return fed.text ? judge_inline(judge, call, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
 }
 
-/* perl opens its operands, and a name with a pipe at one end is a command. */
+/* Judges perl's operands, which it opens: a name with a pipe at one end is a command. */
 static void judge_opened(
 	struct judge *judge, const struct call *call, const struct reading *reading)
 {
@@ -105,7 +105,7 @@ unsigned run_code(struct judge *judge, const struct call *call, const struct rea
 	return TRAIT_CODE;
 }
 
-/* uv pip: the words behind it are those of pip. */
+/* Judges uv pip: the words after it are those of pip. */
 unsigned run_pip(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	const struct call pip = {
@@ -326,7 +326,8 @@ unsigned run_gdb(struct judge *judge, const struct call *call, const struct read
 	return 0;
 }
 
-/* Commands of a database's shell stand first on a line and may be shortened. */
+/* Reports whether a text runs a command of a database's shell, which stands first on a line and may
+ * be shortened. */
 static bool runs_command(const char *text)
 {
 	static const char *const commands[] = {".sh", ".sy", ".lo", "system ", "pager ", "source ",
@@ -362,7 +363,8 @@ unsigned run_statement(struct judge *judge, const struct call *call, const struc
 	return 0;
 }
 
-/* at, batch, crontab, vi, bun without a verb: the input is a script, or commands of the editor. */
+/* Judges at, batch, crontab, vi, bun without a verb: the input is a script, or commands of the
+ * editor. */
 unsigned run_input(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	const char *fed = call_fed(call);

@@ -84,7 +84,7 @@ unsigned run_dd(struct judge *judge, const struct call *call, const struct readi
 	return 0;
 }
 
-/* cp, mv, ln, install: the destination comes last. */
+/* Judges cp, mv, ln, install: the destination comes last. */
 unsigned run_copy(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	if (reading->operand_count > 1)
@@ -105,7 +105,7 @@ unsigned run_written(struct judge *judge, const struct call *call, const struct 
 	return 0;
 }
 
-/* tar: its first word may be a cluster without a dash. */
+/* Judges tar, whose first word may be a cluster without a dash. */
 unsigned run_tar(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	const char *first = call_text(call, 1), *old = *first == '-' ? "" : first;
@@ -131,7 +131,7 @@ unsigned run_tar(struct judge *judge, const struct call *call, const struct read
 	return 0;
 }
 
-/* ip: looking at an object is the default. */
+/* Judges ip, whose default is to show an object. */
 unsigned run_ip(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	if (reading->operand_count &&
@@ -149,7 +149,7 @@ unsigned run_second_file(
 	return 0;
 }
 
-/* base64, xxd, openssl, gzip and their kin: which of them decode, and which replace their file. */
+/* Judges base64, xxd, openssl, gzip and others: some decode, some replace their file. */
 unsigned run_decoder(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	const char *name = call->name;
@@ -170,7 +170,8 @@ unsigned run_decoder(struct judge *judge, const struct call *call, const struct 
 
 /* --- hosts --------------------------------------------------------------------------------- */
 
-/* Names the host of user@host:path, host::module or scheme://host/..., or the word itself. */
+/* Adds the host of user@host:path, host::module or scheme://host/..., or the word itself, to the
+ * reasons. */
 static void name_destination(struct judge *judge, const struct call *call, const char *word)
 {
 	const char *scheme = strstr(word, "://"), *begin = scheme ? scheme + 3 : word;

@@ -19,7 +19,7 @@ static json_t *in_text(const struct hiding *hiding, const char *text, size_t len
 	return plain.failed ? NULL : json_stringn(plain.data, plain.len);
 }
 
-/* Names that redact to the same text become one member, with the last value. */
+/* Redacts an object. Names that redact to the same text become one member, with the last value. */
 static json_t *in_object(const struct hiding *hiding, const json_t *value)
 {
 	const char *key;

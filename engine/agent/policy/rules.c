@@ -252,7 +252,7 @@ static bool may_be_option(const struct judge *judge, const struct shell_word *wo
 	return !at || *at == '-';
 }
 
-/* A computed word may be an option of a program that has dangerous ones. */
+/* Judges a computed word, which may be a dangerous option of the program. */
 static void judge_computed(struct gathering *gathering)
 {
 	const struct shell_word *word = gathering->call->words[gathering->at];

@@ -224,7 +224,7 @@ unsigned run_trap(struct judge *judge, const struct call *call, const struct rea
 
 /* --- wrappers with rules of their own ------------------------------------------------------ */
 
-/* env, sudo and their kin: settings, then the command. */
+/* Judges env, sudo and others: settings, then the command. */
 unsigned run_env(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	size_t at = first_operand(call, reading);
@@ -379,8 +379,8 @@ unsigned run_find(struct judge *judge, const struct call *call, const struct rea
 
 /* --- package runners ----------------------------------------------------------------------- */
 
-/* npx, uv run, yarn NAME: a program of the system is judged; another one is a script or a package
- * of the project's. */
+/* Judges npx, uv run, yarn NAME: a program of the system is judged; any other is a script or a
+ * package of the project's. */
 unsigned run_executed(struct judge *judge, const struct call *call, const struct reading *reading)
 {
 	struct verdict aside = {.level = LEVEL_READ_ONLY}, *whole = judge->verdict;
