@@ -141,7 +141,7 @@ unsigned run_python(struct judge *judge, const struct call *call, const struct r
 
 /* --- sed and awk --------------------------------------------------------------------------- */
 
-/* Returns the place behind the next `stop` that no backslash takes. */
+/* Returns the place after the next `stop` that no backslash takes. */
 static const char *behind(const char *at, char stop)
 {
 	for (; *at && *at != stop; at++)
@@ -155,7 +155,7 @@ static const char *behind_label(const char *at)
 	return at + strcspn(at, " \t;}\n");
 }
 
-/* Judges the file behind a w of sed: the rest of the line. */
+/* Judges the file after a w of sed: the rest of the line. */
 static const char *judge_sed_file(struct judge *judge, const char *at)
 {
 	at += strspn(at, " \t");

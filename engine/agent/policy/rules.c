@@ -29,7 +29,7 @@ struct token {
 	char text[64];
 };
 
-/* Reads the token at `at`. Returns the place behind it, or NULL at the end. */
+/* Reads the token at `at`. Returns the place after it, or NULL at the end. */
 static const char *next_token(const char *at, struct token *token)
 {
 	at += strspn(at, " ");
@@ -173,7 +173,7 @@ static void take_option(struct gathering *gathering, const struct found *found)
 		if (found->mark == raises[i].mark)
 			judge_raise(gathering->judge, raises[i].level, "%s: %s",
 				gathering->call->name, found->name);
-	/* A word behind an option that is not in the row may be that option's value. */
+	/* A word after an option that is not in the row may be that option's value. */
 	if ((found->mark == 'R' || found->mark == 'B') && gathering->at != gathering->unlisted + 1)
 		gathering->level = found->mark == 'R' ? LEVEL_READ_ONLY : LEVEL_BUILD;
 	if (found->mark && strchr("cCm", found->mark))
@@ -221,7 +221,7 @@ static void take_word(struct gathering *gathering)
 		not_listed(gathering, word);
 }
 
-/* Returns the place behind the expansion at `at` where it is none that may be an option: a variable
+/* Returns the place after the expansion at `at` where it is none that may be an option: a variable
  * of the environment, or a default that begins with a letter. NULL: it may be one. */
 static const char *behind_plain(const char *at)
 {

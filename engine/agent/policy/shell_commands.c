@@ -99,7 +99,7 @@ static int read_body(struct shell_reader *reader, struct shell_redirect *documen
 	return reader_fail(reader, "a here-document without its end");
 }
 
-/* Moves behind blank lines and the bodies of here-documents that begin there. */
+/* Moves past blank lines and the bodies of here-documents that begin there. */
 static int skip_lines(struct shell_reader *reader)
 {
 	for (reader_skip_blank(reader); reader_take(reader, "\n"); reader_skip_blank(reader)) {
@@ -188,7 +188,7 @@ static int read_redirect(struct shell_reader *reader, struct shell_node *node)
 
 /* --- reserved words ------------------------------------------------------------------------ */
 
-/* Moves behind the reserved word `word` if it is ahead. */
+/* Moves past the reserved word `word` if it is ahead. */
 static bool take_word(struct shell_reader *reader, const char *word)
 {
 	size_t len = strlen(word);
@@ -419,7 +419,7 @@ static int read_if(struct shell_reader *reader, struct shell_node *node)
 	return expect(reader, "fi");
 }
 
-/* Reads a compound command into `node`. Returns 1, or 0 where there is none, or -1. */
+/* Reads a compound command into `node`. Returns 1, or 0 if there is none, or -1. */
 static int read_compound(struct shell_reader *reader, struct shell_node *node)
 {
 	node->kind = SHELL_LIST;
@@ -449,7 +449,7 @@ static int read_compound(struct shell_reader *reader, struct shell_node *node)
 
 /* --- simple commands ----------------------------------------------------------------------- */
 
-/* Reads NAME=(...) behind its bracket. */
+/* Reads NAME=(...) after its bracket. */
 static int read_array(struct shell_reader *reader, const char *name)
 {
 	struct shell_word *word;

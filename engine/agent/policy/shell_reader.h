@@ -18,22 +18,22 @@ struct shell_reader {
 /* Sets the error, with the place. Returns -1. */
 int reader_fail(struct shell_reader *reader, const char *what);
 bool reader_looks_at(const struct shell_reader *reader, const char *text);
-/* Moves behind `token` if it is ahead. */
+/* Moves past `token` if it is ahead. */
 bool reader_take(struct shell_reader *reader, const char *token);
 /* Reports whether `c` ends an unquoted word. */
 bool reader_is_meta(char c);
-/* Moves behind blanks, line continuations and comments. */
+/* Moves past blanks, line continuations and comments. */
 void reader_skip_blank(struct shell_reader *reader);
 /* Adds a node of `kind` to the substitutions of the current command. */
 void reader_note(struct shell_reader *reader, enum shell_kind kind, const char *text, size_t len);
-/* Reads one word; a brace list or an unquoted $IFS makes several. Returns -1 where there is none
+/* Reads one word; a brace list or an unquoted $IFS makes several. Returns -1 if there is none
  * or it is not understood. */
 int reader_word(struct shell_reader *reader, struct shell_word **out);
 /* Reads the substitutions of a here-document's body. */
 int reader_document(struct shell_reader *reader, const char *body);
-/* Reads arithmetic behind its opening brackets up to `close` and moves behind it. Returns 1; 0
+/* Reads arithmetic after its opening brackets up to `close` and moves past it. Returns 1; 0
  * where it is something else, with nothing moved; or -1. */
 int reader_arithmetic(struct shell_reader *reader, const char *close);
-/* Reads a list of commands up to `close` ("": the end of the text) and moves behind it. */
+/* Reads a list of commands up to `close` ("": the end of the text) and moves past it. */
 struct shell_node *reader_list(struct shell_reader *reader, const char *close);
 #endif

@@ -174,7 +174,7 @@ static void read_coded(struct shell_reader *reader, struct draft *draft, char ki
 	put_text(draft, bytes, count, 'q');
 }
 
-/* Reads $'...' behind its opening; a NUL ends the text early. */
+/* Reads $'...' after its opening; a NUL ends the text early. */
 static int read_ansi(struct shell_reader *reader, struct draft *draft)
 {
 	static const char from[] = "abefnrtvE\\'\"?", to[] = "\a\b\033\f\n\r\t\v\033\\'\"?";
@@ -232,7 +232,7 @@ int reader_arithmetic(struct shell_reader *reader, const char *close)
 	return 0;
 }
 
-/* Reads $(...) or $((...)) behind its dollar. */
+/* Reads $(...) or $((...)) after its dollar. */
 static int read_parenthesis(struct shell_reader *reader, struct draft *draft)
 {
 	if (reader_take(reader, "((")) {
@@ -305,7 +305,7 @@ static int read_braced(struct shell_reader *reader, struct draft *draft, bool qu
 	return 0;
 }
 
-/* Reads $NAME or a special parameter behind its dollar; another dollar is a letter. */
+/* Reads $NAME or a special parameter after its dollar; another dollar is a letter. */
 static void read_name(struct shell_reader *reader, struct draft *draft, bool quoted)
 {
 	const char *text = reader->text + reader->at;
@@ -432,7 +432,7 @@ static void add_word(struct shell_reader *reader, const struct draft *draft, con
 }
 
 /* Finds the first unquoted {A,B}; a sequence {1..9} makes the word computed. Returns the place of
- * its brace, or -1 where there is none. */
+ * its brace, or -1 if there is none. */
 static long find_list(struct draft *draft, size_t *end)
 {
 	const char *text = draft->text.data, *mask = draft->mask.data;
