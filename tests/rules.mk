@@ -34,8 +34,8 @@ $(fuzzers): $(out)/fuzz/%: $(out)/obj/tests/fuzz/%_fuzz.o $(archives)
 
 test-programs: all test-helpers $(test_programs)
 	@:
-# What a test of tests/security lets loose: a rule of the test's own would not make it again, once
-# the test is there, where it is missing.
+# Programs that a test of tests/security lets loose. A rule of the test's own would not make a missing one
+# again once the test exists.
 test-helpers:
 	@:
 fuzz-replays: $(fuzz_replays)

@@ -1,5 +1,5 @@
 #!/bin/bash
-# What a check costs beside libyaml alone, and how it grows.
+# Measures the cost of a check against libyaml alone, and how it grows.
 set -eu -o pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 failed=0

@@ -131,7 +131,7 @@ setup() {
 	run --separate-stderr agent6 machine graph g
 	[ "$status" -eq 0 ]
 	[[ $output == *"look  (tool)"*"decide  (branch)"* ]]
-	# Who waits to be poked does not think of the end that comes when nobody does.
+	# A person who waits to be poked does not think first of the end without a poke.
 	printf '%s\n' 'machine: w' 'version: 1' 'initial: rest' 'budget: {max_transitions: 9}' 'states:' \
 		'  rest: {kind: wait, every_secs: 9, on: {tick: late, signal: good}}' \
 		'  late: {kind: terminal, status: failed, reason: r}' \

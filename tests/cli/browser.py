@@ -228,7 +228,7 @@ def look(browser, page, options):
     browser.evaluate("document.activeElement.blur(); scrollTo(0, 0)")
     for width in WIDTHS:
         for scheme in SCHEMES:
-            # As high as the page: what is not on the screen is not laid out.
+            # Make it as high as the page, because parts outside the screen are not laid out.
             browser.size(width, 12000)
             browser.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
             found["views"][f"{width} {scheme}"] = browser.evaluate(LOOK)

@@ -96,7 +96,7 @@ good() {
 	[ -z "$output" ]
 }
 
-# What keeps it out of the bundle is said once; that it is missing would be another mistake.
+# The reason that keeps a file out of the bundle is reported once; a missing file would be another mistake.
 @test "a file that is refused is not missing, too" {
 	local path=$SCRATCH/refused
 	good refused

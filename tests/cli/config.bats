@@ -25,7 +25,7 @@ setup() {
 
 @test "show: every key of the schema with its default, those never honoured too" {
 	need jq
-	# Whatever has a fixed name: a name of one's own choice stands below additionalProperties.
+	# Keys with fixed names: a name of the user's own choice lies below additionalProperties.
 	jq -S '[paths(type == "object" and (has("type") or has("enum") or has("$ref"))
 			and (has("properties") | not))
 		as $p | select($p | index("additionalProperties") == null and index("items") == null)
@@ -463,7 +463,7 @@ setup() {
 
 @test "connect: a person who answers nonsense is told at once and asked again" {
 	need script
-	# What is typed ahead is not taken for the key: the answers end there.
+	# Text typed ahead is not taken for the key: the answers end there.
 	run env TERM=dumb script -qec "'$AGENT6_BIN/agent6' connect" /dev/null \
 		<<<$'My House\nhouse\nopnai\nopenai\nlocalhost:1\nhttp://127.0.0.1:1/v1\n\nm\n'
 	[ "$status" -eq 2 ]

@@ -1,4 +1,4 @@
-# What a machine's own steps cannot do, seen from inside a real run.
+# Actions that a machine's own steps must not be able to do, tried inside a real run.
 load ../kit/common
 
 setup() {
@@ -187,7 +187,7 @@ untouched() {
 	rm "$config/config.yaml"
 	options=(--config link.yaml)
 	refused "--config: link.yaml is a link that a command could turn"
-	# Who only reads the workspace turns no link in it.
+	# A command that only reads the workspace redirects no link in it.
 	agent6 jail --read-only --config link.yaml -- true
 	sed 's/command:/workspace: read, &/' "$SCRATCH/does/machine.yaml" >reads.asm.yaml
 	cp -r "$SCRATCH/does/scripts" .
@@ -238,7 +238,7 @@ untouched() {
 	cmp "$SCRATCH/bin/agent6-agent" "$AGENT6_BIN/agent6-agent"
 	"$SCRATCH/bin/agent6" jail -- touch made
 	[[ -e made ]]
-	# What else lies beside the programs is nobody's business, in either verb.
+	# Other files beside the programs are not protected, by either verb.
 	mkdir "$SCRATCH/bin/other"
 	"$SCRATCH/bin/agent6" jail --write "$SCRATCH/bin/other" -- touch "$SCRATCH/bin/other/made"
 	[[ -e $SCRATCH/bin/other/made ]]
@@ -313,7 +313,7 @@ untouched() {
 	[[ $stderr == *"state do: sandbox.hide: $SCRATCH/repo is the whole workspace; name what"* ]]
 	run --separate-stderr -2 agent6 jail --read-only -- true
 	[[ $stderr == *"sandbox.hide: $SCRATCH/repo is the whole workspace; name what"* ]]
-	# What no command of this run could make is nobody's business.
+	# Paths that no command of this run could make are allowed.
 	echo "sandbox: {profile: strict, protect: [$SCRATCH/none, $SCRATCH/repo/real], hide: [$SCRATCH/repo/none]}" >"$file"
 	agent6 jail -- touch made
 	[[ -e made ]]
@@ -395,7 +395,7 @@ untouched() {
 	[[ $output == *"agent6: $why" ]]
 	agent6 machine list --json | jq -e '. == []'
 	agent6 machine check --report --json "$SCRATCH/does" | jq -e --arg why "$why" '.[0].refusals == [$why]'
-	# Where no state runs a command, nobody misses it.
+	# A machine without commands is not refused.
 	agent6 machine rehearse --quiet --config "$SCRATCH/settings.yaml" "$AGENT6_SRC/examples/hello"
 }
 

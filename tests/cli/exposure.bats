@@ -274,7 +274,7 @@ against() {
 	jq -e 'map(.states[0].sets.egress) == [["one.example.org:443"], ["two.example.org:443"]]' <<<"$output"
 	run -4 --separate-stderr agent6 machine check --config two.yaml chooses --against plain
 	[[ $stderr == *"two.example.org:443"* ]]
-	# Where nobody has configured a provider, as in a pipeline, its name stands for it.
+	# Without a configured provider, as in a pipeline, its name stands for it.
 	run -4 --separate-stderr agent6 machine check chooses --against plain
 	[[ $stderr == *"provider two (not configured) is new in egress"* ]]
 	sed -i '$d' chooses/machine.yaml
@@ -342,7 +342,7 @@ against() {
 	run -0 --separate-stderr agent6 machine check --report --format json --config open.yaml repo/fixer
 	jq -e '.[0].states[] | select(.state == "fix") | .commands == "its own choice, without approval"
 		and .sets.egress == ["one.example.org:443", "any host"] and .limits.memory_mb == 2048' <<<"$output"
-	# What only reads runs nothing.
+	# A mode that only reads runs no commands.
 	run -0 --separate-stderr agent6 machine check --report --format json --config open.yaml "$AGENT6_SRC/examples/hello"
 	jq -e '.[0].states[0] | has("verify") or has("commands") or .sets.egress != ["one.example.org:443"] | not' <<<"$output"
 }

@@ -155,7 +155,7 @@ setup() {
 	strace -o ../replay -e trace=write "$AGENT6_BIN/agent6" machine replay flow >../out
 	[ "$(grep -c '^write(1, ' ../replay)" -lt 20 ]
 	[ "$(wc -l <../out)" -gt 200 ]
-	# What goes to the other descriptor still stands where it belongs.
+	# Output on the other descriptor keeps its place.
 	sed -i '100s/"a"/"x"/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
 	run -5 agent6 machine replay flow
 	[[ ${lines[-1]} == "agent6: replay of flow: "* && ${#lines[@]} -gt 50 ]]

@@ -252,7 +252,7 @@ seen_well() { # PAGE
 	agent6 machine report flow -o page.html
 	browser page.html --open 0
 	jq '.views | map_values(.tall)' found.json
-	# What is left is the list of steps.
+	# The rest of the page is the list of steps.
 	jq -e '.views["1280 light"].tall < 200 * 32 + 3500 and .views["390 light"].tall < 200 * 55 + 4500' found.json
 	jq -e '.cut_on_paper == 0' found.json
 }

@@ -182,7 +182,7 @@ waiting() {
 	run --separate-stderr agent6 machine run ../flow --exit-on-wait
 	[ "$status" -eq 2 ]
 	[[ $stderr == *"$old, "*"$new: "*"agent6 machine prune flow --unfinished"* ]]
-	# What it says to type goes on.
+	# The suggested command goes on.
 	agent6 machine poke flow
 	run -0 --separate-stderr eval "${stderr##*own copy: } --exit-on-wait"
 	[[ $output == *"pause "*"signal -> "* ]]
@@ -497,7 +497,7 @@ YAML
 			"$AGENT6_BIN/agent6" machine list --json >"$SCRATCH/listed"
 		jq -se '.[0][0].totals == .[1].totals and .[1].totals.usd > 0' \
 			"$SCRATCH/listed" <(agent6 machine status triage --json)
-		# What lies on the blackboard is not read for it, nor the lines that it stands for.
+		# Neither the blackboard nor the lines that it stands for are read for a list.
 		awk -F '= ' '/journal.jsonl>|snapshot.json>/ { n += $NF } END { print n }' "$SCRATCH/trace" >>"$SCRATCH/bytes"
 		rm -f "$i/snapshot.json"
 	done
@@ -586,7 +586,7 @@ stopping() {
 	eventually test -e begun
 	kill -9 "$pid"
 	wait "$pid" || true
-	# What it started ends with it, and holds the lock until then.
+	# Its children end with it, and hold the lock until then.
 	ended() { [[ $(agent6 machine status flow) != "flow: running"* ]]; }
 	eventually ended
 	[[ $(agent6 machine status flow) == "flow: stopped in state work"*"cut off     it was killed, its host went down or its disk"* ]]

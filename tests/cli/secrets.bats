@@ -19,7 +19,7 @@ forms() {
 	printf '\n%s\n' "$(printf %s "$KEY" | base64)"
 }
 
-# Of each what no other word has, for the letters that need an escape differ.
+# Finds the parts of each secret that no other word has; letters that need an escape differ.
 left() { # FILE...
 	grep -rnE --exclude-dir=bundle 'local.{1,16}key.{1,8}0001|6c6f63616c226b6579|c2stbG9jYWwia2V5' "$@"
 }

@@ -1,4 +1,4 @@
-# What people type at first, and whether what they are told is enough to go on.
+# First mistakes of users, and whether the messages help them to go on.
 load ../kit/common
 load flow
 

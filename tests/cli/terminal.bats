@@ -1,4 +1,4 @@
-# What a person sees on a terminal: tmux at 80 and 200 columns, resized, dumb, without colour.
+# The display on a terminal: tmux at 80 and 200 columns, resized, dumb, without colour.
 load ../kit/common
 load flow
 

@@ -1,4 +1,4 @@
-# What is printed on a terminal fits its width, and says the same as elsewhere.
+# Output on a terminal fits its width, and says the same as elsewhere.
 load ../kit/common
 load flow
 
@@ -56,7 +56,7 @@ fits() {
 	[ "$(words "$shown")" = "$(words "$(eval agent6 "${*:2}" 2>&1)")" ]
 }
 
-# What is drawn anew in other columns counts once.
+# Counts excerpts once: they are laid out anew in other widths.
 words() {
 	grep -v '^ *[0-9]* |\|^ *|' <<<"$1" | tr -s ' \n' ' '
 }

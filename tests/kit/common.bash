@@ -1,4 +1,4 @@
-# What every bats file loads: `load ../kit/common`.
+# The kit that every bats file loads: `load ../kit/common`.
 #
 #   $SCRATCH          an empty directory of this test, removed afterwards; every user may pass into it
 #   agent6 ARGS       the program under test ($AGENT6_BIN: the directory of all programs)
@@ -64,7 +64,7 @@ eventually() {
 	return 1
 }
 
-# What is traced cannot trace itself, as the sanitizers' leak check would.
+# A traced program cannot trace itself, as the sanitizers' leak check would.
 strace() {
 	ASAN_OPTIONS=detect_leaks=0 command strace "$@"
 }

@@ -1,4 +1,4 @@
-# What the tests of machines that write code share: setup, a repository, a machine and its rehearsal.
+# The shared part of tests of machines that write code: setup, a repository, a machine and its rehearsal.
 
 setup() {
 	need jq git
@@ -59,7 +59,7 @@ rehearse() { # NAME [OPTION...]
 	agent6 machine rehearse --dir "$SCRATCH/dir" "$@" "$SCRATCH/$name"
 }
 
-# What belongs to the operator: HEAD, the index, the branch that is checked out, the files.
+# Prints the operator's state: HEAD, the index, the branch that is checked out, the files.
 operator() { # DIR
 	(cd "$1" && sha256sum .git/HEAD .git/index .git/refs/heads/main && find . -path ./.git -prune -o -type f -exec sha256sum {} + &&
 		find . -path ./.git -prune -o -printf '%p %m %T@\n' | sort)

@@ -113,7 +113,7 @@ move it back (git branch -f agent6/machine-fixer ${own:0:12})"
 	rm -rf "$WS/.git"
 	mv "$SCRATCH/git" "$WS/.git"
 	git -C "$WS" update-ref -d $branch
-	# What the disk refuses, another instance would be refused, too.
+	# A disk error would meet another instance, too, so the message does not suggest one.
 	if [[ $(id -u) -eq 0 ]]; then
 		# shellcheck disable=SC2016
 		run unshare -m sh -ec 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1"; shift; "$@"' _ "$WS/.git/objects" \
@@ -287,7 +287,7 @@ $FINISH"
 	local landed
 	landed=$(tip fixer)
 	[[ $landed != $(git -C "$WS" rev-parse main) ]]
-	# As if the run had been killed behind the journal line, and git while it moved the branch.
+	# The state after a kill that followed the journal line, while git moved the branch.
 	touch "$WS/.git/refs/heads/agent6/machine-fixer.lock"
 	echo "$(git -C "$WS" rev-parse main)" >"$WS/.git/refs/heads/agent6/machine-fixer"
 	run rehearse fixer --exit-on-wait

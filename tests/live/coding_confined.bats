@@ -243,7 +243,7 @@ ${FINISH/created/.githooks}"
 	[[ $status -eq 1 && $output == *undone* ]]
 	grep -q "the hook pre-commit failed: no commits on a Friday" "$SCRATCH"/state/*/machines/fixer/journal.jsonl
 	[[ $(tip fixer) == $(git -C "$WS" rev-parse main) ]]
-	# Where the operator has it, not where the model put it; a link leads to the operator's file, too.
+	# The operator's hook runs, not the model's file; a link leads to the operator's file, too.
 	coder fixer "  after: {kind: tool, command: [cat, file], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}" \
 		<<<"${EDITS/\"path\":\"new\"/\"path\":\".githooks/commit-msg\"}
 ${FINISH/created/.githooks}"

@@ -62,7 +62,7 @@ instance() { # NAME
 	echo "$SCRATCH"/state/*/machines/"$1"
 }
 
-# What a killed run has started notices a little later, and holds the instance until then.
+# Waits until the children of a killed run have noticed its end: they hold the instance until then.
 let_go() { # DIR: of the instance
 	[[ ! -d $1 ]] || eventually flock --nonblock "$1" true
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bats
-# What a start makes of sandbox.profile on this host.
+# The profile that a start chooses for each sandbox.profile on this host.
 
 load ../kit/common
 load machine
@@ -15,7 +15,7 @@ profile() { # NAME
 	echo "sandbox: {profile: $1}" >"$SCRATCH/config/agent6/config.yaml"
 }
 
-# What an ordinary user starts; its files are the user's.
+# Sets up a start by an ordinary user, who owns its files.
 user_setup() {
 	give_user "$SCRATCH"
 	cat >"$SCRATCH/go" <<END

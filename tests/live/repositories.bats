@@ -24,7 +24,7 @@ setup() {
 	local moved
 	moved=$(fact plants '.moved_aside[0].to')
 	[[ $moved == "$(instance plants)/aside/"* && $(fact plants '.moved_aside[0].path') == "$SCRATCH/ws/sub/.git" ]]
-	# As it is told, it comes back.
+	# The printed command restores it.
 	eval "$(sed -n 's/.*back with: \(chmod .*\)$/\1/p' <<<"$output" | head -n 1)"
 	[[ -e $SCRATCH/ws/sub/.git/HEAD && ! -e $moved ]]
 	agent6 audit | grep -q repository

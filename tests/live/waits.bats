@@ -514,7 +514,7 @@ END
 	finish
 	gone() { ! kill -0 "$child"; }
 	eventually gone
-	# Whoever has asked twice does not wait for it once more.
+	# A user who has asked twice need not wait for the hook.
 	[[ $(wc -l <"$SCRATCH/events") -eq 1 ]]
 	[[ $(<"$SCRATCH/output") == *"hook was killed: a second signal came"* ]]
 	[[ $(<"$SCRATCH/output") == *"hook is not told of this end: a second signal came"* ]]

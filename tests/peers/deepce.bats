@@ -28,7 +28,7 @@ found() { # TITLE: ANSWER
 	grep -qxF "$1" "$SCRATCH/found" || { echo "missing: $1"; false; }
 }
 
-# What holds in both profiles.
+# Checks the findings that hold in both profiles.
 nothing_to_use() {
 	local answer
 	for answer in "Docker sock mounted: No" \
@@ -38,7 +38,7 @@ nothing_to_use() {
 	done
 	[[ $(grep -cE '^Cap(Inh|Prm|Eff|Amb):.0000000000000000$' "$SCRATCH/output") -eq 4 ]]
 	run ! grep -E '^Privileged Mode: Yes|^User: root|Passwordless' "$SCRATCH/found"
-	# Whatever else it says yes to would have to be looked at.
+	# Any other "Yes" must be examined.
 	run grep -E ': Yes' "$SCRATCH/found"
 	for answer in "${lines[@]}"; do
 		[[ $answer =~ ^(Inside Container|Container tools|Useful tools installed|Other mounts|Any common entrypoint files): ]] ||

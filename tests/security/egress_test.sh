@@ -1,3 +1,3 @@
 #!/bin/sh
-# What leaves a jailed tool whose allow_network is a list.
+# The egress of a jailed tool whose allow_network is a list.
 exec "$(dirname "$0")/egress/play" list.py

@@ -17,7 +17,7 @@ setup() {
 	census >"$SCRATCH/before"
 }
 
-# What a bomb could leave; the host's own objects of these kinds do not change while a test runs.
+# Counts what a bomb could leave; the host's own objects of these kinds do not change while a test runs.
 census() {
 	wc -l </proc/self/mountinfo
 	find /dev/mqueue /dev/shm /tmp -maxdepth 1 -name '*stress-ng*' 2>/dev/null | wc -l

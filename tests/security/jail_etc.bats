@@ -1,4 +1,4 @@
-# What a jail shows of the host's /etc: the tables of engine/base/etc_table.h, and nothing else.
+# The host's /etc inside a jail: the tables of engine/base/etc_table.h, and nothing else.
 load jail
 
 setup() {

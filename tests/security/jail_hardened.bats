@@ -158,7 +158,7 @@ hardened() {
 	check_lifeline hardened
 }
 
-# As in a container that has nothing of the kernel's written.
+# Runs a command with /proc read-only, as in a container.
 proc_shut() {
 	as_user unshare --user --map-current-user --keep-caps --mount sh -c \
 		'mount -o remount,bind,ro /proc && exec setpriv --inh-caps=-all --ambient-caps=-all "$@"' sh "$@"

@@ -123,7 +123,7 @@ print("understood", python.exitstatus)'
 	run bash -c 'exec "$0" --policy "$1" 2>"$2"' "$AGENT6_BIN/agent6-jail" <(policy pty=true -- perl -e '
 		print syscall(16, 2, 0x540e, 0) >= 0 ? "taken" : $!{EPERM} ? "refused" : "$!"') "$HOST_PTY"
 	[[ $status -eq 0 && $output == refused ]]
-	# As before, without any terminals of its own it may not even ask.
+	# Without terminals of its own a command may not even ask, as before.
 	run bash -c 'exec "$0" --policy "$1" <>"$2"' "$AGENT6_BIN/agent6-jail" <(policy -- perl -e '
 		print syscall(16, 0, 0x540e, 0) >= 0 ? "taken" : $!{EPERM} ? "refused" : "$!"') "$HOST_PTY"
 	[[ $status -eq 0 && $output == refused ]]

@@ -166,7 +166,7 @@ change_found() {
 	[[ $status -eq 0 && -z $(planted) && -e $SCRATCH/data/new/.git/HEAD ]]
 	held "write=[\"$SCRATCH/data\"]" -- sh -c "git init -q '$SCRATCH/data/more'"
 	[[ $(planted) == "$SCRATCH/data/more/.git" ]]
-	# What a grant names itself is the operator's to give.
+	# A repository that a grant names itself has been granted by the operator.
 	git init -q --bare "$SCRATCH/mirror"
 	give_user "$SCRATCH/mirror"
 	held "write=[\"$SCRATCH/mirror\"]" -- git --git-dir="$SCRATCH/mirror" config some.key value
@@ -290,7 +290,7 @@ write_attack() {
 	chmod a+r "$SCRATCH/attack"
 }
 
-# Where a prompt or a person would stand, as the owner.
+# Enters every directory as its owner, like a prompt or a person.
 enter_all() {
 	local as=env
 	[[ $RUNNER == jail ]] || as=as_user

@@ -122,7 +122,7 @@ answers() { # SOCAT-ADDRESS
 	[[ $status -ne 0 && $output != *reached* ]]
 }
 
-# What the search said, whether unix sockets can be made then, and how much it found.
+# Prints the search's result, whether unix sockets can be made then, and how many it found.
 searched() { # RUNNER FIELDS...
 	"$@" -- perl -MSocket -e 'print "made" if socket(my $s, AF_UNIX, SOCK_STREAM, 0)' >"$SCRATCH/answer" &&
 		echo "$(status '.layers | "\(.scan) \(.unix_sockets) \(.masked)"')" "$(cat "$SCRATCH/answer")"
@@ -144,7 +144,7 @@ refused() { # WHERE WHY RUNNER FIELDS...
 	mkfifo "$SCRATCH/a/pipe"
 	run searched jail "read=[\"$SCRATCH/a\",\"$AGENT6_BIN/agent6-jail\"]"
 	[[ $output == "whole open 2 made" ]]
-	# As deep, in the first of two trees: what the second one holds makes it no less.
+	# The same depth in the first of two trees: the contents of the second one do not matter.
 	mkdir -p "$SCRATCH/a/$(printf 'd/%.0s' {1..128})"
 	refused "$SCRATCH/a/$(printf '/d%.0s' {1..128} | cut -c2-)" "it lies too deep" jail "read=[\"$SCRATCH/a\"]"
 	rm -rf "$WS/d"
@@ -310,7 +310,7 @@ check_identity() {
 			exec "$2" --policy "$3" --status-fd 7' sh "$SCRATCH/ram" "$AGENT6_BIN/agent6-jail" "$SCRATCH/policy.json" \
 			7>"$SCRATCH/status"
 	}
-	# What is only read may stay as others see it.
+	# A read-only tree may keep its ids.
 	on_ramfs "read=[\"$SCRATCH/ram\"]" -- cat "$SCRATCH/ram/file"
 	[[ $status -eq 0 && $output == "it is there" && $(status .layers.uid) == mapped ]]
 	on_ramfs "write=[\"$SCRATCH/ram\"]" -- touch "$WS/made"
@@ -401,8 +401,8 @@ check_identity() {
 	[[ -e $WS/.agent6/state/data/made && $(find "$WS/.agent6" -name made | wc -l) -eq 1 ]]
 }
 
-# Of what /proc/self/mountinfo says: the mounts whose options are not as they should be. One that lies
-# beneath another at the same path, which comes later, is out of reach.
+# Prints the mounts whose options in /proc/self/mountinfo are wrong. A mount below another one at the same
+# path, which comes later, cannot be reached.
 odd_mounts() {
 	awk -v ws="$WS" '
 	{options[$5] = "," $6 ","}
@@ -410,7 +410,7 @@ odd_mounts() {
 		for (path in options) {
 			device = path ~ /^\/dev\/(null|zero|full|random|urandom)$/
 			writable = device || path ~ /^(\/tmp|\/dev\/shm)$/ || path == ws || path == ws "/below"
-			# Of the root and of what covers, which are empty, nothing can run.
+			# The root and the covers are empty, so nothing can run there.
 			programs = path !~ /^\/(dev|proc)(\/|$)/ && path !~ /^\/$|\/(hidden|pipe)$/
 			if (options[path] !~ /,nosuid,/ || (!device && options[path] !~ /,nodev,/) ||
 				(programs == (options[path] ~ /,noexec,/)) || (!writable && options[path] !~ /,ro,/))
@@ -421,7 +421,7 @@ odd_mounts() {
 	}'
 }
 
-# As root, so that it can be mounted; ordinary users meet the same on any host with such mounts.
+# Needs root, to mount; ordinary users find such mounts on any host.
 @test "every mount is nosuid and nodev, what is below it too, and only in /dev and /proc is there no exec" {
 	[[ $(id -u) -eq 0 ]] || skip "needs root"
 	mkdir "$WS/below" "$WS/.git/below" "$SCRATCH/grant" && mkdir "$SCRATCH/grant/below"
@@ -579,7 +579,7 @@ odd_mounts() {
 	[[ $status -eq 0 && $output == "read by a shell" ]]
 	run jail "env={\"PATH\":\":/usr/bin\"}" -- bare
 	[[ $status -eq 0 && $output == decoy ]]
-	# What may not be executed is passed over, and is the reason where there is nothing else.
+	# A file that may not be executed is skipped, and is the reason if there is nothing else.
 	chmod 644 "$WS/bin/bare"
 	run jail "env={\"PATH\":\"$(printf '/a%.0s' {1..3000}):$WS/bin:$WS\"}" -- bare
 	[[ $status -eq 0 && $output == decoy ]]
@@ -616,7 +616,7 @@ odd_mounts() {
 	check_lifeline user_jail
 }
 
-# As the kernel counts them: C libraries keep 32 to 34 to themselves, and what glibc's posix_spawn starts ignores two of those.
+# Numbers signals like the kernel: C libraries keep 32 to 34, and children of glibc's posix_spawn ignore two of these.
 ignoring_all() {
 	local rt_sigaction=134
 	[[ $(uname -m) != x86_64 ]] || rt_sigaction=13
@@ -784,7 +784,7 @@ with_both() { # CHECK: for both kinds of user
 	need_root
 	need_cgroup memory
 	need_cgroup processes
-	# Where each has a group of its own, what nobody asked for stays what it was, and is told so.
+	# If each has a group of its own, limits that were not asked for stay and are reported.
 	run jail 'require={"processes":"cgroup"}' -- true
 	[[ -e /sys/fs/cgroup/cgroup.controllers || $(status .layers.memory) == watch ]]
 	run jail 'require={"memory":"cgroup"}' 'limits={"memory_mb":64}' -- perl -e 'fork; fork; $x = "a" x (40 * 1024 * 1024); sleep 1; print "had it\n"'

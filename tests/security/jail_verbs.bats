@@ -118,7 +118,7 @@ scarce() { # NAMESPACES CMD...: none of these
 	[[ $(status '.layers.namespaces') == null ]]
 	run -125 run_jail "scarce net" -- true
 	[[ $output == *"(see user.max_net_namespaces): No space left on device" ]]
-	# What fails beside that may have seen the errno of it: what is told is the cause.
+	# A step that fails meanwhile may have seen its errno; the cause is reported.
 	run -125 run_jail "scarce net" 'read=["/nonexistent"]' -- true
 	[[ $output == *"(see user.max_net_namespaces): No space left on device" ]]
 	run -125 run_jail "as_user prlimit --nproc=1" -- true

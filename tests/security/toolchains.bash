@@ -58,8 +58,8 @@ run_java() {
 	[[ $status -eq 0 ]]
 }
 
-# As rustup, nvm or conda lay one out in a home directory: programs, a script that names an interpreter beside
-# it, a library that is loaded, a module that is compiled.
+# Makes a toolchain like those of rustup, nvm or conda in a home directory: programs, a script that names an
+# interpreter beside it, a library that is loaded, a module that is compiled.
 make_toolchain() { # DIR
 	need_in_usr gcc
 	mkdir -p "$1/bin" "$1/lib"

@@ -61,6 +61,15 @@ nothing() { # prints and fails on any output of CMD
 	[[ $((BASH_REMATCH[1] * 100)) -le $((BASH_REMATCH[2] * 3)) && ${BASH_REMATCH[3]} -eq 0 ]]
 }
 
+@test "no comment of a script opens with a noun clause" {
+	mapfile -t scripts < <(sources jail broker schema engine tests tools GNUmakefile |
+		grep -E '\.(sh|bash|bats|mk|py)$|^tools/|^GNUmakefile$|^tests/run$' | grep -v __pycache__)
+	# shellcheck disable=SC2016
+	nothing awk 'FNR == 1 { inside = 0 }
+		!inside && /^[ \t]*# (What|Whether|Where|Of|Whose|Who|That|As)[ ,]/ { print FILENAME ":" FNR ": " $0 }
+		{ inside = /^[ \t]*#/ }' "${scripts[@]}"
+}
+
 @test "the words check sees a one-letter parameter and a noun clause" {
 	{
 		printf '/*\n * What it holds.\n */\n/* Returns a sum. */\nint f(int a, struct long_name *long_name,\n'

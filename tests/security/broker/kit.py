@@ -15,7 +15,7 @@ import traceback
 BROKER = os.path.join(os.environ["AGENT6_BIN"], "agent6-broker")
 SCRATCH = os.environ.get("TMPDIR", "/tmp")
 LANDLOCK = ctypes.CDLL(None).syscall(444, None, 0, 1)  # its ABI
-# What a broker says once where Landlock has none.
+# The notice of a broker whose Landlock cannot restrict ports.
 NO_PORTS = "agent6-broker: this kernel's Landlock lets the broker connect to any port\n"
 
 

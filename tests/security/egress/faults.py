@@ -30,9 +30,9 @@ DULL = {"close", "munmap", "geteuid", "getegid", "getuid", "getgid", "futex", "s
 # The calls that put up a wall: they must be missed when they do nothing.
 WALLS = re.compile(r"unshare|landlock_|capset|setrlimit|seccomp\(SECCOMP_SET_MODE_FILTER, 0,"
                    r"|prctl\(PR_SET_|prctl\(PR_CAPBSET_DROP|prctl\(PR_CAP_AMBIENT|prlimit64\(0, RLIMIT_CORE, {")
-# What a kernel may not have, and a program may be made to do without.
+# Calls that a kernel may lack, and that a program may have to do without.
 MAY_LACK = {"landlock_create_ruleset", "landlock_add_rule", "landlock_restrict_self", "seccomp", "unshare", "capset"}
-# What leaves no trace in the kernel's own account, and has to be tried.
+# Failures without a trace in the kernel's own account, which have to be tried.
 MISSED = ("landlock_restrict_self:retval=0", "unshare:retval=0", "seccomp:retval=0")
 # How a kernel without it answers.
 NO_LANDLOCK = ("landlock_create_ruleset:error=ENOSYS", "landlock_create_ruleset:retval=0")

@@ -34,7 +34,7 @@ command -v npm >/dev/null && try npm npm view probe version --cache "$HOME/npm" 
 	--registry https://npm.allowed.test:$at/ --cafile "$PWD/ca.pem" --no-update-notifier --fetch-retries 0
 command -v pip3 >/dev/null && try pip pip3 download --no-deps --no-cache-dir --disable-pip-version-check \\
 	--index-url https://pypi.allowed.test:$at/simple --cert "$PWD/ca.pem" --dest "$HOME/pip" probe
-# What is listed of this host, and of its networks: in plain text, without a word to the client.
+# Listed names of this host and of its networks: in plain text, without any setting of the client.
 try own_connect $get http://localhost:%(own)d/hello
 try own_socks $get --proxy "socks5h://${ALL_PROXY#*//}" http://localhost:%(own)d/hello
 try near_connect $get http://registry.corp.test:%(own)d/hello

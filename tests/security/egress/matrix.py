@@ -480,7 +480,7 @@ def test_who(who):
     who.holder.wait()
 
 
-# What has to work outside on any host, root or not.
+# Attempts that must succeed outside on any host, for root and for users.
 NEEDED = {"tcp_loopback", "tcp_public", "tcp6_loopback", "tcp6_public", "udp_loopback", "udp_public", "udp6_public",
           "dns_libc", "dns_udp", "dns_tcp", "fastopen_sendto", "fastopen_sendmsg", "fastopen_connect", "abstract_stream",
           "abstract_dgram", "docker", "workspace_socket", "workspace_renamed", "passed_workspace", "passed_abstract",
