@@ -112,13 +112,25 @@ static struct yaml_complaint other_complaint(const yaml_parser_t *parser)
 				  : NULL};
 }
 
-/* Reports whether a key is too long: libyaml gives one up after 1,024 characters. */
+enum { KEY_BYTES_MAX = 1024 }; /* of what libyaml takes for a key */
+
+/* Reports whether a key that has to be one, where it stands, is too long. */
 static bool is_long_key(const yaml_parser_t *parser)
 {
-	enum { KEY_BYTES_MAX = 1024 };
 	return parser->problem && !strcmp(parser->problem, "could not find expected ':'") &&
 	       parser->problem_mark.line == parser->context_mark.line &&
 	       parser->problem_mark.index - parser->context_mark.index > KEY_BYTES_MAX;
+}
+
+/* Reports whether any other key is: libyaml says that there is none, once its colon comes. */
+static bool ends_long_key(const yaml_parser_t *parser, const char *line, size_t before)
+{
+	bool flow = parser->flow_level > 0;
+	size_t start = strspn(line, " -");
+	for (size_t i = start; flow && i < before; i++)
+		start = strchr("{[,", line[i]) ? i + 1 : start;
+	return line[before] == ':' && before > start && before - start > KEY_BYTES_MAX &&
+	       !memmem(line + start, before - start, ": ", 2);
 }
 
 /* Reports whether a block begins here, whose indentation is the blanks before its first line's
@@ -135,11 +147,12 @@ struct yaml_complaint yaml_complaint_of(
 	const struct yaml_complaint *known = known_of(parser);
 	struct yaml_complaint c = known ? *known : other_complaint(parser);
 	bool first = strspn(line, " ") >= before;
-	if (is_long_key(parser)) {
+	bool long_key = is_long_key(parser);
+	if (long_key || (before < len && ends_long_key(parser, line, before))) {
 		c = (struct yaml_complaint){
 			.message = "a key is longer than 1,024 bytes, or than its line",
 			.help = "shorten it; a text that is no key needs quotes around all of it",
-			.from_context = true};
+			.from_context = long_key};
 	} else if (before < len && line[before] == '\t' && !begins_block(parser)) {
 		c.message = "a tab stands where only blanks may";
 		c.help = "indent with blanks";
