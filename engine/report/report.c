@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/num.h"
 #include "report/html.h"
+#include "report/repositories_text.h"
 #include "report/show.h"
 #include "report/text.h"
 #include <string.h>
@@ -19,6 +20,7 @@ void report_init(struct report *report, const struct machine *machine, const cha
 	*report = (struct report){.machine = machine,
 		.id = id,
 		.dir_fd = -1,
+		.repositories = json_array(),
 		.edges = json_object(),
 		.egress = json_object(),
 		.spans = json_object()};
@@ -36,6 +38,8 @@ void report_done(struct report *report)
 	json_decref(report->spans);
 	json_decref(report->failure);
 	json_decref(report->autorun);
+	json_decref(report->repositories);
+	json_decref(report->data);
 	buf_done(&report->rows);
 }
 
@@ -82,6 +86,7 @@ void report_line(struct report *report, const json_t *fields, const json_t *blac
 	const char *type = json_get_text(fields, "t");
 	bool step = !strcmp(type, "step");
 	summary_add(&report->summary, fields);
+	repositories_collect(report->repositories, fields);
 	if (!strcmp(type, "begin"))
 		report->begin = json_incref((json_t *)(uintptr_t)fields);
 	if (!strcmp(type, "egress"))
@@ -252,29 +257,43 @@ static void add_steps(const struct report *report, struct buf *out)
 	buf_adds(out, report->row_count ? "</div>\n" : "<p class=\"soft\">None yet.</p>\n");
 }
 
-/* The sections in their order on the page. A column begins where `column` is set and ends at the
- * next. */
+static bool has_repositories(const struct report *report)
+{
+	return json_array_size(report->repositories) || report->data;
+}
+
+/* The sections in their order on the page; one with `is_shown` is there only if that says so. A
+ * column begins where `column` is set and ends at the next. */
 static const struct {
 	const char *id, *title;
 	void (*add)(const struct report *r, struct buf *out);
 	const char *before, *after;
+	bool (*is_shown)(const struct report *r);
 } sections[] = {
-	{"graph", "Path", report_graph, "<div class=\"columns\"><div>\n", "</div>\n"},
-	{"timeline", "Timeline", report_timeline, "<div>\n", ""},
-	{"states", "Cost by state", report_states, "", ""},
-	{"about", "This run", add_about, "", "</div></div>\n"},
-	{"steps", "Steps", add_steps, "", ""},
-	{"blackboard", "Blackboard at the end", report_blackboard, "", ""},
-	{"egress", "Egress", report_egress, "", ""},
-	{"autorun", "Changed files that the host runs", report_autorun, "", ""},
-	{"confinement", "Confinement", report_confinement, "", ""},
+	{"graph", "Path", report_graph, "<div class=\"columns\"><div>\n", "</div>\n", NULL},
+	{"timeline", "Timeline", report_timeline, "<div>\n", "", NULL},
+	{"states", "Cost by state", report_states, "", "", NULL},
+	{"about", "This run", add_about, "", "</div></div>\n", NULL},
+	{"steps", "Steps", add_steps, "", "", NULL},
+	{"blackboard", "Blackboard at the end", report_blackboard, "", "", NULL},
+	{"egress", "Egress", report_egress, "", "", NULL},
+	{"autorun", "Changed files that the host runs", report_autorun, "", "", NULL},
+	{"repositories", "Repositories that commands made", report_repositories, "", "",
+		has_repositories},
+	{"confinement", "Confinement", report_confinement, "", "", NULL},
 };
 
-static void add_navigation(struct buf *out)
+static bool is_shown(const struct report *report, size_t section)
+{
+	return !sections[section].is_shown || sections[section].is_shown(report);
+}
+
+static void add_navigation(const struct report *report, struct buf *out)
 {
 	buf_adds(out, "<nav aria-label=\"sections\"><div>");
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++)
-		buf_addf(out, "<a href=\"#%s\">%s</a>", sections[i].id, sections[i].title);
+		if (is_shown(report, i))
+			buf_addf(out, "<a href=\"#%s\">%s</a>", sections[i].id, sections[i].title);
 	buf_adds(out, "</div></nav>\n");
 }
 
@@ -289,9 +308,11 @@ void report_html(const struct report *report, struct buf *out)
 		run_status_name(report->result.status), style);
 	buf_adds(out, "<a class=\"skip\" href=\"#steps\">Skip to the steps</a>\n");
 	add_head(report, out);
-	add_navigation(out);
+	add_navigation(report, out);
 	buf_adds(out, "<main>\n");
 	for (size_t i = 0; i < ARRAY_LEN(sections); i++) {
+		if (!is_shown(report, i))
+			continue;
 		buf_addf(out, "%s<section aria-labelledby=\"%s\"><h2 id=\"%s\">%s</h2>\n",
 			sections[i].before, sections[i].id, sections[i].id, sections[i].title);
 		sections[i].add(report, out);

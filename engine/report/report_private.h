@@ -20,5 +20,6 @@ void report_states(const struct report *report, struct buf *out);
 void report_blackboard(const struct report *report, struct buf *out);
 void report_egress(const struct report *report, struct buf *out);
 void report_autorun(const struct report *report, struct buf *out);
+void report_repositories(const struct report *report, struct buf *out);
 void report_confinement(const struct report *report, struct buf *out);
 #endif

@@ -4,6 +4,7 @@
 #include "report/html.h"
 #include "report/layers.h"
 #include "report/report_private.h"
+#include "report/repositories_text.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -168,6 +169,13 @@ void report_egress(const struct report *report, struct buf *out)
 void report_autorun(const struct report *report, struct buf *out)
 {
 	autorun_html(report->autorun, out);
+}
+
+/* --- repositories ----------------------------------------------------------------------------- */
+
+void report_repositories(const struct report *report, struct buf *out)
+{
+	repositories_html(report->repositories, report->data, out);
 }
 
 /* --- confinement ----------------------------------------------------------------------------- */

@@ -55,3 +55,51 @@ END
 	go shut
 	[[ -e $SCRATCH/ws/ran ]]
 }
+
+@test "status and the page name repositories in the data directory, and the page what was moved aside" {
+	tool_machine data '[sh, -c, "cd $AGENT6_MACHINE_DATA_DIR && git init -q --bare deep/bare && git init -q work && mkdir -p hg/.hg a/objects a/refs plain link && ln -s /tmp plain/up && ln -s ../work/.git link/.git; cd - && git init -q \"sub/a b\""]'
+	run agent6 machine run "$SCRATCH/data"
+	echo "$output"
+	[[ $status -eq 1 ]]
+	local data
+	data=$(instance data)/data
+	agent6 machine status --json data | jq -e --arg data "$data" '.repositories.cut == false and
+		(.repositories.paths | sort) == ([$data + ("/deep/bare", "/hg", "/link", "/work")] | sort)'
+	run agent6 machine status data
+	echo "$output"
+	[[ $output == *"  repositories in its data directory; git of yours executes what they say"*"$data/"* ]]
+	agent6 machine report data -o "$SCRATCH/page.html"
+	grep -q '<a href="#repositories">' "$SCRATCH/page.html"
+	grep -q "<li><code>$data/deep/bare</code></li>" "$SCRATCH/page.html"
+	# The command of the page brings back what was moved.
+	local back
+	back=$(sed -n 's,.*back with: <code>\(chmod [^<]*\)</code>.*,\1,p' "$SCRATCH/page.html" | sed "s/&#39;/'/g; s/&amp;/\&/g")
+	grep -q '<a href="#step-1-1">step 1, work</a>: <code>'"$SCRATCH/ws/sub/a b/.git</code>, now <code>$(instance data)/aside/1/moved</code>; back with: " "$SCRATCH/page.html"
+	eval "$back"
+	[[ -e "$SCRATCH/ws/sub/a b/.git/HEAD" ]]
+}
+
+@test "a data directory that is too deep or holds many repositories is not searched as a whole, and that is said" {
+	tool_machine full '["true"]'
+	go full
+	agent6 machine status --json full | jq -e '.repositories == null'
+	run agent6 machine report full -o -
+	[[ $output != *'"repositories"'* && $output != *'"#repositories"'* ]]
+	local data number
+	data=$(instance full)/data
+	for number in {1..20}; do
+		mkdir -p "$data/$number/.git"
+	done
+	agent6 machine status --json full | jq -e '.repositories | .cut == false and (.paths | length) == 20'
+	mkdir "$data/21" "$data/21/.hg"
+	agent6 machine status --json full | jq -e '.repositories | .cut and (.paths | length) == 20'
+	run agent6 machine status full
+	[[ $output == *"    it was not searched as a whole and may hold others"* ]]
+	agent6 machine report full -o - | grep -q 'The data directory was not searched as a whole'
+	rm -r "${data:?}"/*
+	mkdir -p "$data/$(printf 'd/%.0s' {1..40})"
+	agent6 machine status --json full | jq -e '.repositories == {paths: [], cut: true}'
+	rm -r "$data"
+	ln -s "$SCRATCH" "$data"
+	agent6 machine status --json full | jq -e '.repositories == {paths: [], cut: true}'
+}

@@ -179,6 +179,25 @@ static void add_autorun(struct buf *out, const json_t *status)
 		buf_addf(out, "    %s\n", rest.data);
 }
 
+static void add_repositories(struct buf *out, const json_t *status)
+{
+	const json_t *found = json_object_get(status, "repositories"), *path;
+	size_t i;
+	if (!json_is_object(found))
+		return;
+	buf_adds(
+		out, "  repositories in its data directory; git of yours executes what they say\n");
+	json_array_foreach (json_object_get(found, "paths"), i, path) {
+		AUTO_BUF line = BUF_INIT(8192);
+		buf_adds(out, "    ");
+		text_clean(&line, json_string_value(path), 1000);
+		wrap_text(out, line.data, 6, text_columns(STDOUT_FILENO));
+		buf_addc(out, '\n');
+	}
+	if (json_is_true(json_object_get(found, "cut")))
+		buf_adds(out, "    it was not searched as a whole and may hold others\n");
+}
+
 /* Adds the question last, where a reader looks first. */
 static void add_question(struct buf *out, const json_t *status)
 {
@@ -220,6 +239,7 @@ static void status_text(const json_t *status, struct buf *out)
 	add(out, "profile", json_get_text(status, "profile"));
 	add_bundle(out, status);
 	add_autorun(out, status);
+	add_repositories(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));
 	add_question(out, status);
 }
