@@ -88,9 +88,9 @@ int offline_attempt(const char *abstract_name)
 
 /* Judges by the command's words, not by its status: a sanitizer that may not trace has a status of
  * its own. */
-int offline_judge(const struct offline *offline, const json_t *fact, struct err *e)
+int offline_judge(const struct offline *offline, const struct fact *fact, struct err *e)
 {
-	const char *through = json_string_value(json_object_get(fact, "stdout"));
+	const char *through = fact->kind == FACT_TOOL ? fact->tool.output : NULL;
 	AUTO_FD int caller = accept(offline->listen_fd, NULL, NULL);
 	if (through && !strcmp(through, nothing) && caller < 0)
 		return 0;

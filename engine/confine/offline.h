@@ -6,6 +6,7 @@
 #ifndef CONFINE_OFFLINE_H
 #define CONFINE_OFFLINE_H
 #include "base/err.h"
+#include "contract/fact.h"
 #include <jansson.h>
 
 /* A listener on an abstract socket of this host: the target of one attempt. */
@@ -23,5 +24,5 @@ int offline_command(const struct offline *offline, json_t **argv, char **directo
  * status, 0 for nothing. */
 int offline_attempt(const char *abstract_name);
 /* Judges `fact`, the command's end. Returns -1 with the reason if an attempt succeeded. */
-int offline_judge(const struct offline *offline, const json_t *fact, struct err *e);
+int offline_judge(const struct offline *offline, const struct fact *fact, struct err *e);
 #endif

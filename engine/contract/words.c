@@ -1,6 +1,7 @@
 #include "contract/words.h"
 
 #include "contract/event.h"
+#include "contract/fact.h"
 #include "contract/outcome.h"
 
 #include <string.h>
@@ -17,3 +18,4 @@ WORDS_DEFINE(outcome, OUTCOMES, OUTCOME_COUNT)
 WORDS_DEFINE(agent_event, AGENT_EVENTS, EVENT_COUNT)
 WORDS_DEFINE(decision, DECISIONS, DECIDE_COUNT)
 WORDS_DEFINE(audit_type, AUDIT_TYPES, AUDIT_TYPE_COUNT)
+WORDS_DEFINE(waker, WAKERS, WAKER_COUNT)

@@ -120,8 +120,9 @@ static void try_label(struct dry *dry, const struct state *state, enum outcome l
 {
 	struct err e = ERR_NONE;
 	struct reduced v;
-	json_auto_t *fact = dry_fact(state, label, 0, NULL);
-	if (reduce(state, fact, dry->board, &v, &e))
+	AUTO_FACT fact;
+	dry_fact(state, label, 0, NULL, &fact);
+	if (reduce(state, &fact, dry->board, &v, &e))
 		fail(dry, state, e.text, json_array());
 	else if (v.outcome != label)
 		fail(dry, state, v.reason, json_array());
@@ -221,12 +222,12 @@ static void explore_branch(struct dry *dry, size_t at)
 {
 	const struct node n = dry->nodes[at];
 	struct err e = ERR_NONE;
-	json_auto_t *fact = reduce_branch(n.state, dry->board, &e);
-	if (!fact) {
+	struct fact fact;
+	if (reduce_branch(n.state, dry->board, &fact, &e)) {
 		fail(dry, n.state, e.text, path_to(dry, at));
 		return;
 	}
-	size_t clause = (size_t)json_get_int(fact, "clause");
+	size_t clause = (size_t)fact.clause;
 	take_edge(dry, n.state, clause);
 	reach(dry, n.state->branch.clauses[clause].target, copy_values(dry, n.values), at);
 }
@@ -238,8 +239,9 @@ static void explore_label(struct dry *dry, size_t at, enum outcome label)
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;
 		struct err e = ERR_NONE;
-		json_auto_t *fact = dry_fact(n.state, label, variant, dry->hints);
-		if (reduce(n.state, fact, dry->board, &v, &e)) {
+		AUTO_FACT fact;
+		dry_fact(n.state, label, variant, dry->hints, &fact);
+		if (reduce(n.state, &fact, dry->board, &v, &e)) {
 			fail(dry, n.state, e.text, path_to(dry, at));
 			continue;
 		}

@@ -7,6 +7,7 @@
  */
 #ifndef DRY_DRY_H
 #define DRY_DRY_H
+#include "contract/fact.h"
 #include "machine/machine.h"
 
 /* Called for one event. They come in this order: a "state" for each label of each tool, agent and
@@ -36,8 +37,8 @@ json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, str
  * zero), 1 the fullest, later ones mix. `hints` (may be NULL) is an array of numbers and strings to
  * use. */
 json_t *dry_value(struct type t, unsigned variant, const json_t *hints);
-/* Returns the fact of `label` for a state of that kind; `variant` selects the value of an ok
- * result. */
-json_t *dry_fact(
-	const struct state *state, enum outcome label, unsigned variant, const json_t *hints);
+/* Makes the fact of `label` for a state of that kind (to be released); `variant` selects the value
+ * of an ok result. */
+void dry_fact(const struct state *state, enum outcome label, unsigned variant, const json_t *hints,
+	struct fact *out);
 #endif

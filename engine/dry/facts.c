@@ -72,28 +72,32 @@ static json_t *result_of(const struct state *state, unsigned variant, const json
 	return dry_value(t, variant, hints);
 }
 
-static json_t *tool_fact(enum outcome label, json_t *result)
+static void tool_fact(enum outcome label, const json_t *result, struct fact *out)
 {
 	AUTO_FREE char *text = result ? json_text(result) : NULL;
-	return json_pack("{s:i, s:n, s:b, s:s, s:s, s:i, s:i}", "exit", label != OUTCOME_OK,
-		"signal", "timed_out", label == OUTCOME_TIMEOUT, "stdout", text ? text : "",
-		"stderr_tail", "", "wall_ms", 0, "max_rss_kib", 0);
+	*out = (struct fact){.kind = FACT_TOOL,
+		.tool = {.exit = {true, label != OUTCOME_OK},
+			.timed_out = label == OUTCOME_TIMEOUT,
+			.stderr_tail = ""}};
+	out->tool.output = fact_text(out, text ? text : "");
 }
 
-static json_t *agent_fact(enum outcome label, json_t *result)
+void dry_fact(const struct state *state, enum outcome label, unsigned variant, const json_t *hints,
+	struct fact *out)
 {
-	return json_pack("{s:s, s:s, s:O?, s:s, s:s, s:n, s:i, s:i, s:i, s:i}", "outcome",
-		outcome_name(label), "reason", "", "payload", label == OUTCOME_OK ? result : NULL,
-		"provider", "", "model", "", "usd", "input_tokens", 0, "output_tokens", 0,
-		"cached_tokens", 0, "turns", 0);
-}
-
-json_t *dry_fact(
-	const struct state *state, enum outcome label, unsigned variant, const json_t *hints)
-{
-	if (state->kind == KIND_WAIT)
-		return json_pack("{s:n, s:s, s:n}", "wake", "woke_by",
-			label == OUTCOME_TICK ? "timer" : "poke", "payload");
-	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
-	return state->kind == KIND_TOOL ? tool_fact(label, result) : agent_fact(label, result);
+	bool ok = label == OUTCOME_OK;
+	json_auto_t *result = ok ? result_of(state, variant, hints) : NULL;
+	if (state->kind == KIND_WAIT) {
+		*out = (struct fact){.kind = FACT_WAIT,
+			.wait = {
+				.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
+		return;
+	}
+	if (state->kind == KIND_TOOL) {
+		tool_fact(label, result, out);
+		return;
+	}
+	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = label}};
+	if (result)
+		out->agent.payload = fact_hold(out, json_incref(result));
 }

@@ -44,44 +44,6 @@ const char *end_cause_name(enum end_cause cause)
 	return cause < END_CAUSE_COUNT ? names[cause] : "?";
 }
 
-static int count_decode(const json_t *from, const char *key, int64_t *out, struct err *e)
-{
-	const json_t *value = json_object_get(from, key);
-	if (!json_is_integer(value) || json_integer_value(value) < 0)
-		return err_set(e, "%s is not a count", key);
-	*out = json_integer_value(value);
-	return 0;
-}
-
-int spend_decode(const json_t *from, struct spend *out, struct err *e)
-{
-	struct spend s = {0};
-	if (count_decode(from, "input_tokens", &s.input_tokens, e) ||
-		count_decode(from, "output_tokens", &s.output_tokens, e) ||
-		count_decode(from, "cached_tokens", &s.cached_tokens, e))
-		return -1;
-	const json_t *usd = json_object_get(from, "usd");
-	s.unpriced = !usd || json_is_null(usd);
-	if (!s.unpriced && (!json_is_number(usd) || !(json_number_value(usd) >= 0) ||
-				   json_number_value(usd) > 1e12))
-		return err_set(e, "usd is not an amount");
-	s.microusd = s.unpriced ? 0 : llround(json_number_value(usd) * 1e6);
-	s.unmetered = json_is_true(json_object_get(from, "unmetered"));
-	*out = s;
-	return 0;
-}
-
-json_t *spend_encode(const struct spend *spend)
-{
-	json_t *usd = spend->unpriced ? json_null() : json_real((double)spend->microusd / 1e6);
-	json_t *spent = json_pack("{s:I,s:I,s:I,s:o}", "input_tokens",
-		(json_int_t)spend->input_tokens, "output_tokens", (json_int_t)spend->output_tokens,
-		"cached_tokens", (json_int_t)spend->cached_tokens, "usd", usd);
-	if (spend->unmetered)
-		json_object_set_new(spent, "unmetered", json_true());
-	return spent;
-}
-
 void totals_add(struct totals *totals, const struct spend *spend)
 {
 	totals->input_tokens = num_add(totals->input_tokens, spend->input_tokens);
@@ -92,16 +54,13 @@ void totals_add(struct totals *totals, const struct spend *spend)
 	totals->unmetered |= spend->unmetered;
 }
 
-static int book(struct position *position, const json_t *from, struct err *e)
+static void book(struct position *position, const struct spend *spend)
 {
-	struct spend s;
-	if (spend_decode(from, &s, e))
-		return -1;
-	totals_add(&position->totals, &s);
-	position->step.input_tokens = num_add(position->step.input_tokens, s.input_tokens);
-	position->step.output_tokens = num_add(position->step.output_tokens, s.output_tokens);
-	position->step.microusd = num_add(position->step.microusd, s.microusd);
-	return 0;
+	struct spend *step = &position->step;
+	totals_add(&position->totals, spend);
+	step->input_tokens = num_add(step->input_tokens, spend->input_tokens);
+	step->output_tokens = num_add(step->output_tokens, spend->output_tokens);
+	step->microusd = num_add(step->microusd, spend->microusd);
 }
 
 static int apply_begin(struct position *position, const json_t *event, struct err *e)
@@ -151,29 +110,32 @@ static int same_label(const json_t *event, const struct reduced *reduced, struct
 	return 0;
 }
 
-static int apply_woken(struct position *position, const json_t *fact, struct err *e)
+static int apply_woken(struct position *position, const struct wait_fact *fact, struct err *e)
 {
+	int64_t at = 0;
 	if (!position->armed)
 		return err_set(e, "state %s woke before its wait was armed", position->state->name);
-	const char *wake = json_string_value(json_object_get(fact, "wake"));
-	int64_t at = 0;
-	if (wake && clock_parse(wake, strlen(wake), &at))
+	if (fact->wake && clock_parse(fact->wake, strlen(fact->wake), &at))
 		return err_set(e, "wake is not an instant");
 	if (at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
-	if (strcmp(json_get_text(fact, "woke_by"), "poke") != 0)
+	if (fact->woke_by != WOKEN_BY_POKE)
 		return 0;
-	json_t *payload = json_object_get(fact, "payload");
 	json_decref(position->poke);
-	position->poke = json_is_object(payload) ? json_incref(payload) : NULL;
+	position->poke = json_incref(fact->payload);
 	snprintf(position->poke_name, sizeof(position->poke_name), "%s",
-		json_get_text(fact, "poke"));
+		fact->poke ? fact->poke : "");
 	return 0;
+}
+
+static json_t *number_or_null(const struct fact *fact, const struct fact_number *number)
+{
+	return fact->kind == FACT_TOOL && number->known ? json_integer(number->value) : json_null();
 }
 
 /* Keeps the last failure of a tool or agent state; a branch and a wait do not fail. */
 static void note_failure(
-	struct position *position, const json_t *fact, const struct reduced *reduced)
+	struct position *position, const struct fact *fact, const struct reduced *reduced)
 {
 	char words[REDUCE_REASON_BYTES];
 	const char *name = position->state->name;
@@ -186,10 +148,11 @@ static void note_failure(
 	if (reduced->outcome == OUTCOME_OK)
 		return;
 	reduce_words(fact, words);
-	position->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:O?,s:O?}", "state", name, "seq",
+	position->failure = json_pack("{s:s,s:I,s:i,s:s,s:s,s:o,s:o}", "state", name, "seq",
 		(json_int_t)position->seq + 1, "attempt", position->attempt, "label",
 		reduced->label, "words", *reduced->reason ? reduced->reason : words, "exit",
-		json_object_get(fact, "exit"), "signal", json_object_get(fact, "signal"));
+		number_or_null(fact, &fact->tool.exit), "signal",
+		number_or_null(fact, &fact->tool.signal));
 }
 
 static void enter(struct position *position, const struct state *state)
@@ -216,12 +179,12 @@ static int may_go_on(const struct position *position, struct err *e)
 
 /* Returns the fact of a line. A branch of a foreign machine is computed anew: its clauses have
  * other numbers. */
-static json_t *fact_of(const struct position *position, const json_t *event, struct err *e)
+static int fact_of(
+	const struct position *position, const json_t *event, struct fact *out, struct err *e)
 {
 	if (position->foreign && position->state->kind == KIND_BRANCH)
-		return reduce_branch(position->state, position->blackboard, e);
-	json_t *fact = json_object_get(event, "fact");
-	return fact ? json_incref(fact) : json_null();
+		return reduce_branch(position->state, position->blackboard, out, e);
+	return fact_decode(json_object_get(event, "fact"), out, e);
 }
 
 bool position_retries(const struct position *position, const struct reduced *reduced)
@@ -235,10 +198,10 @@ static int apply_step(struct position *position, const json_t *event, struct err
 {
 	const struct state *s = position->state;
 	struct reduced v;
+	AUTO_FACT fact = {0};
 	if (same_place(position, event, true, e) || may_go_on(position, e))
 		return -1;
-	json_auto_t *fact = fact_of(position, event, e);
-	if (!fact || reduce(s, fact, position->blackboard, &v, e) ||
+	if (fact_of(position, event, &fact, e) || reduce(s, &fact, position->blackboard, &v, e) ||
 		(!position->foreign && same_label(event, &v, e)))
 		return -1;
 	if (position_retries(position, &v))
@@ -248,15 +211,15 @@ static int apply_step(struct position *position, const json_t *event, struct err
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
 			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
 			v.target->name);
-	if (s->kind == KIND_AGENT && book(position, fact, e))
-		return -1;
-	if (s->kind == KIND_WAIT && apply_woken(position, fact, e))
+	if (s->kind == KIND_AGENT)
+		book(position, &fact.agent.spend);
+	if (s->kind == KIND_WAIT && apply_woken(position, &fact.wait, e))
 		return -1;
 	if (s->kind == KIND_TOOL && position->poke) {
 		json_decref(position->poke);
 		position->poke = NULL;
 	}
-	note_failure(position, fact, &v);
+	note_failure(position, &fact, &v);
 	enter(position, v.target);
 	return 0;
 }
@@ -267,10 +230,11 @@ void position_pass_branches(struct position *position)
 		const struct state *s = position->state;
 		bool goes_on = position->begun && !position->ended && s->kind == KIND_BRANCH;
 		struct reduced v;
+		struct fact fact;
 		if (!goes_on || (s->notify && !position->notified))
 			return;
-		json_auto_t *fact = reduce_branch(s, position->blackboard, NULL);
-		if (!fact || reduce(s, fact, position->blackboard, &v, NULL))
+		if (reduce_branch(s, position->blackboard, &fact, NULL) ||
+			reduce(s, &fact, position->blackboard, &v, NULL))
 			return;
 		enter(position, v.target);
 	}
@@ -278,11 +242,12 @@ void position_pass_branches(struct position *position)
 
 static int apply_retry(struct position *position, const json_t *event, struct err *e)
 {
-	const json_t *fact = json_object_get(event, "fact");
 	const char *until = json_get_text(event, "until");
 	struct reduced v;
+	AUTO_FACT fact = {0};
 	if (same_place(position, event, true, e) || may_go_on(position, e) ||
-		reduce(position->state, fact, position->blackboard, &v, e) ||
+		fact_decode(json_object_get(event, "fact"), &fact, e) ||
+		reduce(position->state, &fact, position->blackboard, &v, e) ||
 		same_label(event, &v, e))
 		return -1;
 	if (!position_retries(position, &v))
@@ -290,9 +255,9 @@ static int apply_retry(struct position *position, const json_t *event, struct er
 			position->state->name, v.label, position->attempt);
 	if (clock_parse(until, strlen(until), &position->retry_at_us))
 		return err_set(e, "until is not an instant");
-	if (position->state->kind == KIND_AGENT && book(position, fact, e))
-		return -1;
-	note_failure(position, fact, &v);
+	if (position->state->kind == KIND_AGENT)
+		book(position, &fact.agent.spend);
+	note_failure(position, &fact, &v);
 	position->totals.transitions = num_add(position->totals.transitions, 1);
 	position->attempt++;
 	position->executions++;
@@ -340,12 +305,16 @@ static int apply_notify(struct position *position, const json_t *event, struct e
 
 static int apply_spend(struct position *position, const json_t *event, struct err *e)
 {
+	struct spend spend;
 	if (same_place(position, event, true, e))
 		return -1;
 	if (position->state->kind != KIND_AGENT)
 		return err_set(e, "state %s spends nothing", position->state->name);
+	if (spend_decode(event, &spend, e))
+		return -1;
 	position->executions++;
-	return book(position, event, e);
+	book(position, &spend);
+	return 0;
 }
 
 static int apply_note(struct position *position, const json_t *event, struct err *e)

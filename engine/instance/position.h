@@ -7,6 +7,7 @@
  */
 #ifndef INSTANCE_POSITION_H
 #define INSTANCE_POSITION_H
+#include "contract/spend.h"
 #include "instance/reduce.h"
 #include "machine/machine.h"
 
@@ -23,11 +24,6 @@ struct totals {
 	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
 	bool unpriced;  /* some spend had no price: microusd is a lower bound */
 	bool unmetered; /* some spend was not reported: it is estimated */
-};
-
-struct spend {
-	int64_t input_tokens, output_tokens, cached_tokens, microusd;
-	bool unpriced, unmetered;
 };
 
 /* Why a machine ended: its terminal state, a budget, or a state that could not go on. */
@@ -84,11 +80,6 @@ bool position_retries(const struct position *position, const struct reduced *red
 
 /* Writes the SHA-256 of the canonical blackboard, as in `end`. */
 void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES]);
-/* Reads the money and tokens of a fact or spend line. Refuses negative values and what is no
- * number. */
-int spend_decode(const json_t *from, struct spend *out, struct err *e);
-/* Returns the members that spend_decode reads. */
-json_t *spend_encode(const struct spend *spend);
 json_t *totals_encode(const struct totals *totals);
 /* Returns -1 if `data` is not from totals_encode. */
 int totals_decode(json_t *data, struct totals *out);

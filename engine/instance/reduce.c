@@ -32,18 +32,18 @@ static void last_line(char *out, const char *text)
 		out[end - from] = '\0';
 }
 
-void reduce_words(const json_t *fact, char out[REDUCE_REASON_BYTES])
+void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES])
 {
-	static const char *const reasons[] = {"reason", "lost", "not_run", "planted", "not_kept"};
-	const json_t *code = json_object_get(fact, "exit");
-	const char *said = json_string_value(json_object_get(fact, "stderr_tail"));
+	bool tool = fact->kind == FACT_TOOL;
+	const struct tool_fact *t = &fact->tool;
+	const char *const reasons[] = {fact->reason, tool ? t->lost : NULL,
+		fact->kind == FACT_NOT_RUN ? fact->not_run : NULL, tool ? t->planted : NULL,
+		tool ? t->not_kept : NULL};
 	*out = '\0';
-	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++) {
-		const char *reason = json_string_value(json_object_get(fact, reasons[i]));
-		first_line(out, reason ? reason : "");
-	}
-	if (!*out && said && !(json_is_integer(code) && !json_integer_value(code)))
-		last_line(out, said);
+	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++)
+		first_line(out, reasons[i] ? reasons[i] : "");
+	if (!*out && tool && t->stderr_tail && !(t->exit.known && !t->exit.value))
+		last_line(out, t->stderr_tail);
 }
 
 static void not_ok(struct reduced *out, enum outcome outcome, const char *reason)
@@ -92,37 +92,36 @@ static void bind(const struct state *state, const json_t *result, json_t *blackb
 		not_ok(out, otherwise, e.text);
 }
 
-static json_t *parse_stdout(const json_t *fact, struct err *e)
+static json_t *parse_stdout(const struct tool_fact *fact, struct err *e)
 {
-	const json_t *text = json_object_get(fact, "stdout");
-	if (json_object_get(fact, "stdout_dropped")) {
+	if (fact->output_dropped) {
 		err_set(e, "stdout is larger than %d bytes", REDUCE_STDOUT_MAX);
 		return NULL;
 	}
-	if (json_is_true(json_object_get(fact, "not_utf8"))) {
+	if (fact->not_utf8) {
 		err_set(e, "stdout is not valid UTF-8, or holds the character NUL");
 		return NULL;
 	}
-	if (json_is_true(json_object_get(fact, "too_many_values"))) {
+	if (fact->too_many_values) {
 		err_set(e, "stdout holds more than %d values", JSON_VALUES_MAX);
 		return NULL;
 	}
-	const char *bytes = json_string_value(text);
-	if (!bytes || !bytes[strspn(bytes, " \t\r\n")]) {
+	const char *bytes = fact->output;
+	if (!bytes[strspn(bytes, " \t\r\n")]) {
 		err_set(e, "stdout is blank where JSON is expected");
 		return NULL;
 	}
 	/* The number of values was checked when the fact was made. It is not limited here: a fact
 	 * in a journal must mean the same for ever. */
 	struct json_cap cap = {REDUCE_STDOUT_MAX, JSON_DEPTH_MAX, SIZE_MAX};
-	json_t *value = json_read_nested(bytes, json_string_length(text), cap, e);
+	json_t *value = json_read_nested(bytes, strlen(bytes), cap, e);
 	if (!value)
 		err_wrap(e, "stdout");
 	return value;
 }
 
-static void reduce_output(
-	const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out)
+static void reduce_output(const struct state *state, const struct tool_fact *fact,
+	json_t *blackboard, struct reduced *out)
 {
 	struct err why = ERR_NONE;
 	json_auto_t *result = NULL;
@@ -136,105 +135,93 @@ static void reduce_output(
 	bind(state, result, blackboard, "stdout", out);
 }
 
-static int reduce_tool(const struct state *state, const json_t *fact, json_t *blackboard,
+static int reduce_tool(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	const char *not_run = json_string_value(json_object_get(fact, "not_run"));
-	const char *not_kept = json_string_value(json_object_get(fact, "not_kept"));
-	const char *planted = json_string_value(json_object_get(fact, "planted"));
-	const char *lost = json_string_value(json_object_get(fact, "lost"));
-	if (not_run || lost) {
-		not_ok(out, OUTCOME_NONZERO, not_run ? not_run : lost);
+	const struct tool_fact *t = &fact->tool;
+	if (fact->kind == FACT_NOT_RUN) {
+		not_ok(out, OUTCOME_NONZERO, fact->not_run);
 		return 0;
 	}
-	const json_t *code = json_object_get(fact, "exit"), *sig = json_object_get(fact, "signal");
-	const json_t *timed_out = json_object_get(fact, "timed_out");
-	if (!json_is_boolean(timed_out) || !json_is_string(json_object_get(fact, "stdout")) ||
-		(!json_is_integer(code) && !json_is_integer(sig) && !json_is_true(timed_out)))
+	bool ended = fact->kind == FACT_TOOL &&
+		     (t->exit.known || t->signal.known || t->timed_out || t->lost);
+	if (!ended)
 		return err_set(e, "the fact is not that of a tool");
-	if (planted)
-		not_ok(out, OUTCOME_NONZERO, planted);
-	else if (json_is_true(timed_out))
+	if (t->lost || t->planted)
+		not_ok(out, OUTCOME_NONZERO, t->lost ? t->lost : t->planted);
+	else if (t->timed_out)
 		out->outcome = OUTCOME_TIMEOUT;
-	else if (json_is_integer(sig) || json_integer_value(code) != 0)
+	else if (t->signal.known || t->exit.value != 0)
 		out->outcome = OUTCOME_NONZERO;
-	else if (not_kept)
-		not_ok(out, OUTCOME_NONZERO, not_kept);
+	else if (t->not_kept)
+		not_ok(out, OUTCOME_NONZERO, t->not_kept);
 	else
-		reduce_output(state, fact, blackboard, out);
+		reduce_output(state, t, blackboard, out);
 	return 0;
 }
 
-static int reduce_agent(const struct state *state, const json_t *fact, json_t *blackboard,
+static int reduce_agent(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	enum outcome outcome = outcome_find(json_string_value(json_object_get(fact, "outcome")));
-	if (outcome == OUTCOME_COUNT || !state->on[outcome])
+	if (fact->kind != FACT_AGENT || !state->on[fact->agent.outcome])
 		return err_set(e, "the fact is not that of an agent");
-	out->outcome = outcome;
-	const json_t *payload = json_object_get(fact, "payload");
-	bool expected = reduce_wants_output(state);
-	if (outcome != OUTCOME_OK)
+	out->outcome = fact->agent.outcome;
+	if (out->outcome != OUTCOME_OK)
 		return 0;
-	if (expected && !json_is_object(payload))
+	if (reduce_wants_output(state) && !fact->agent.payload)
 		not_ok(out, OUTCOME_FAILED, "the agent finished without a result");
 	else
-		bind(state, json_is_null(payload) ? NULL : payload, blackboard, "result", out);
+		bind(state, fact->agent.payload, blackboard, "result", out);
 	return 0;
 }
 
 static int reduce_wait(
-	const struct state *state, const json_t *fact, struct reduced *out, struct err *e)
+	const struct state *state, const struct fact *fact, struct reduced *out, struct err *e)
 {
-	const char *by = json_string_value(json_object_get(fact, "woke_by"));
-	if (by && !strcmp(by, "timer") && state->wait.timed)
-		out->outcome = OUTCOME_TICK;
-	else if (by && !strcmp(by, "poke"))
-		out->outcome = OUTCOME_SIGNAL;
-	else
+	bool poked = fact->wait.woke_by == WOKEN_BY_POKE;
+	if (fact->kind != FACT_WAIT || (!poked && !state->wait.timed))
 		return err_set(e, "the fact is not that of this wait");
+	out->outcome = poked ? OUTCOME_SIGNAL : OUTCOME_TICK;
 	return 0;
 }
 
-json_t *reduce_branch(const struct state *state, const json_t *blackboard, struct err *e)
+int reduce_branch(
+	const struct state *state, const json_t *blackboard, struct fact *out, struct err *e)
 {
 	for (size_t i = 0; i < state->branch.clause_count; i++) {
 		const struct clause *c = &state->branch.clauses[i];
 		bool wins = !c->condition;
-		if (!wins && predicate_eval(c->condition, blackboard, &wins, e)) {
-			err_wrap(e, "state %s, clause `%s`", state->name, c->text);
-			return NULL;
+		if (!wins && predicate_eval(c->condition, blackboard, &wins, e))
+			return err_wrap(e, "state %s, clause `%s`", state->name, c->text);
+		if (wins) {
+			*out = (struct fact){.kind = FACT_BRANCH, .clause = (int64_t)i};
+			return 0;
 		}
-		if (wins)
-			return json_pack("{s:I}", "clause", (json_int_t)i);
 	}
-	err_set(e, "state %s: no clause wins", state->name);
-	return NULL;
+	return err_set(e, "state %s: no clause wins", state->name);
 }
 
 /* Recomputes the clause: a journal with another clause than the one that wins has diverged. */
-static int reduce_clause(const struct state *state, const json_t *fact, const json_t *blackboard,
-	struct reduced *out, struct err *e)
+static int reduce_clause(const struct state *state, const struct fact *fact,
+	const json_t *blackboard, struct reduced *out, struct err *e)
 {
-	json_auto_t *wins = reduce_branch(state, blackboard, e);
-	if (!wins)
+	struct fact wins;
+	if (reduce_branch(state, blackboard, &wins, e))
 		return -1;
-	json_int_t at = json_get_int(wins, "clause");
-	const json_t *said = json_object_get(fact, "clause");
-	if (!json_is_integer(said))
+	const struct clause *clause = &state->branch.clauses[wins.clause];
+	if (fact->kind != FACT_BRANCH)
 		return err_set(e, "the fact is not that of a branch");
-	if (json_integer_value(said) != at)
+	if (fact->clause != wins.clause)
 		return err_set(e, "clause %lld is recorded, but clause %lld (\"%s\") wins",
-			(long long)json_integer_value(said), (long long)at,
-			state->branch.clauses[at].text);
+			(long long)fact->clause, (long long)wins.clause, clause->text);
 	out->outcome = OUTCOME_COUNT;
-	out->label = state->branch.clauses[at].text;
-	out->target = state->branch.clauses[at].target;
+	out->label = clause->text;
+	out->target = clause->target;
 	return 0;
 }
 
-int reduce(const struct state *state, const json_t *fact, json_t *blackboard, struct reduced *out,
-	struct err *e)
+int reduce(const struct state *state, const struct fact *fact, json_t *blackboard,
+	struct reduced *out, struct err *e)
 {
 	*out = (struct reduced){.outcome = OUTCOME_OK};
 	int failed = -1;

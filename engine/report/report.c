@@ -64,8 +64,10 @@ bool report_went_well(const json_t *fields)
 {
 	static const unsigned bad = 1U << OUTCOME_NONZERO | 1U << OUTCOME_FAILED |
 				    1U << OUTCOME_TIMEOUT | 1U << OUTCOME_BUDGET_EXHAUSTED;
-	bool observed = !json_object_get(json_object_get(fields, "fact"), "clause");
-	return !observed || !(bad & 1U << outcome_find(json_get_text(fields, "label")));
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	return fact.kind == FACT_BRANCH ||
+	       !(bad & 1U << outcome_find(json_get_text(fields, "label")));
 }
 
 static void add_span(struct report *report, const json_t *fields)

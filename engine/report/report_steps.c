@@ -232,17 +232,19 @@ static void begin_row(struct report *report, const char *tags, const char *state
 void report_reason(struct buf *out, const json_t *fields)
 {
 	char words[REDUCE_REASON_BYTES];
-	const json_t *fact = json_object_get(fields, "fact"), *code = json_object_get(fact, "exit");
-	reduce_words(fact, words);
-	if (json_is_integer(code))
-		buf_addf(out, "exit %jd%s", (intmax_t)json_integer_value(code), *words ? ": " : "");
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	reduce_words(&fact, words);
+	if (fact.kind == FACT_TOOL && fact.tool.exit.known)
+		buf_addf(out, "exit %jd%s", (intmax_t)fact.tool.exit.value, *words ? ": " : "");
 	html_text(out, words, sizeof(words));
 }
 
 /* Adds the visible part of a step's row. */
 static void add_row(struct report *report, const json_t *fields, const char *tag)
 {
-	const json_t *usd = json_object_get(json_object_get(fields, "fact"), "usd");
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
 	const char *to = json_get_text(fields, "goto");
 	char tags[128];
 	struct buf *out = &report->rows;
@@ -260,8 +262,8 @@ static void add_row(struct report *report, const json_t *fields, const char *tag
 		buf_adds(out, "</small>");
 	}
 	buf_adds(out, "</span><span class=\"n\">");
-	if (json_is_number(usd))
-		add_usd(out, usd);
+	if (fact.kind == FACT_AGENT && !fact.agent.spend.unpriced)
+		text_money(out, fact.agent.spend.microusd);
 	buf_adds(out, "</span><span class=\"n\">");
 	text_duration(out, (report->summary.end_us - report->summary.from_us) / 1000);
 	buf_adds(out, "</span>");
@@ -271,7 +273,9 @@ static void add_row(struct report *report, const json_t *fields, const char *tag
  * slow. */
 static void add_step(struct report *report, const json_t *fields, const json_t *blackboard)
 {
-	if (json_object_get(json_object_get(fields, "fact"), "clause")) {
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	if (fact.kind == FACT_BRANCH) {
 		add_row(report, fields, "<div class=\"row\">");
 		buf_adds(&report->rows, "</div>\n");
 		return;

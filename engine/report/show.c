@@ -86,15 +86,14 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 
 void show_failure(struct buf *out, const json_t *fields)
 {
-	static const char *const numbers[] = {"exit", "signal"};
-	const json_t *fact = json_object_get(fields, "fact");
 	char words[REDUCE_REASON_BYTES];
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		json_int_t n = json_get_int(fact, numbers[i]);
-		if (n)
-			buf_addf(out, "  %s %jd", numbers[i], (intmax_t)n);
-	}
-	reduce_words(fact, words);
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	if (fact.kind == FACT_TOOL && fact.tool.exit.value)
+		buf_addf(out, "  exit %jd", (intmax_t)fact.tool.exit.value);
+	if (fact.kind == FACT_TOOL && fact.tool.signal.value)
+		buf_addf(out, "  signal %jd", (intmax_t)fact.tool.signal.value);
+	reduce_words(&fact, words);
 	if (*words && strcmp(json_get_text(fields, "label"), outcome_name(OUTCOME_OK)) != 0) {
 		buf_adds(out, "  ");
 		text_clean(out, words, REASON_COLUMNS);
@@ -103,12 +102,15 @@ void show_failure(struct buf *out, const json_t *fields)
 
 static void add_fact(struct buf *line, const json_t *fields)
 {
-	const json_t *fact = json_object_get(fields, "fact"), *usd = json_object_get(fact, "usd");
-	struct totals spent = {.input_tokens = json_get_int(fact, "input_tokens"),
-		.output_tokens = json_get_int(fact, "output_tokens"),
-		.microusd = num_microusd(json_number_value(usd)),
-		.unpriced = !json_is_number(usd),
-		.unmetered = json_is_true(json_object_get(fact, "unmetered"))};
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	struct totals spent = {.unpriced = true};
+	if (fact.kind == FACT_AGENT)
+		spent = (struct totals){.input_tokens = fact.agent.spend.input_tokens,
+			.output_tokens = fact.agent.spend.output_tokens,
+			.microusd = fact.agent.spend.microusd,
+			.unpriced = fact.agent.spend.unpriced,
+			.unmetered = fact.agent.spend.unmetered};
 	show_spend_short(line, &spent);
 	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
 	show_failure(&why, fields);
@@ -125,7 +127,9 @@ static void add_fact(struct buf *line, const json_t *fields)
 static void begin_step(
 	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
 {
-	const json_t *wall = json_object_get(json_object_get(fields, "fact"), "wall_ms");
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	bool timed = fact.kind == FACT_TOOL && fact.tool.wall_ms.known;
 	const char *label = json_get_text(fields, "label"), *to = json_get_text(fields, "goto");
 	buf_addf(line, "%5jd  ", (intmax_t)json_get_int(fields, "seq"));
 	size_t at = line->len;
@@ -139,7 +143,7 @@ static void begin_step(
 	}
 	text_pad(line, at, EDGE_COLUMNS);
 	AUTO_BUF duration = BUF_INIT(64);
-	text_duration(&duration, json_is_integer(wall) ? json_integer_value(wall) : elapsed_ms);
+	text_duration(&duration, timed ? fact.tool.wall_ms.value : elapsed_ms);
 	paint(show, line, "2", duration.data);
 }
 

@@ -46,22 +46,21 @@ static json_t *state_of(struct summary *summary, const char *name)
 
 /* Returns when the execution that this line ends began: at the end of the one before. The duration
  * of a command is in its fact; if more time has passed, nobody ran the machine in between. */
-static int64_t began_us(const struct summary *summary, const json_t *fact, int64_t now_us)
+static int64_t began_us(const struct summary *summary, const struct fact *fact, int64_t now_us)
 {
-	const json_t *wall = json_object_get(fact, "wall_ms");
-	int64_t own_ms = json_integer_value(wall);
+	bool timed = fact->kind == FACT_TOOL;
+	int64_t own_ms = timed ? fact->tool.wall_ms.value : 0;
 	int64_t own_us = own_ms > 0 && own_ms < now_us / 1000 ? own_ms * 1000 : 0;
-	bool known = summary->mark_us && (!wall || now_us - summary->mark_us < own_us + SETUP_US);
+	bool known = summary->mark_us && (!timed || now_us - summary->mark_us < own_us + SETUP_US);
 	return known ? summary->mark_us : now_us - own_us;
 }
 
-static void add_spend(json_t *state, const json_t *spent)
+static void add_spend(json_t *state, const struct spend *spend)
 {
-	const json_t *usd = json_object_get(spent, "usd");
-	json_add_int(state, "input_tokens", json_get_int(spent, "input_tokens"));
-	json_add_int(state, "output_tokens", json_get_int(spent, "output_tokens"));
-	json_add_int(state, "microusd", num_microusd(json_number_value(usd)));
-	if (json_is_true(json_object_get(spent, "unmetered")))
+	json_add_int(state, "input_tokens", spend->input_tokens);
+	json_add_int(state, "output_tokens", spend->output_tokens);
+	json_add_int(state, "microusd", spend->microusd);
+	if (spend->unmetered)
 		json_object_set_new(state, "unmetered", json_true());
 }
 
@@ -78,15 +77,16 @@ static void note_failure(json_t *state, const json_t *fields)
 
 static void add_execution(struct summary *summary, const json_t *fields)
 {
-	const json_t *fact = json_object_get(fields, "fact");
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
 	const char *until = json_get_text(fields, "until");
 	json_t *state = state_of(summary, json_get_text(fields, "state"));
-	summary->from_us = began_us(summary, fact, summary->end_us);
+	summary->from_us = began_us(summary, &fact, summary->end_us);
 	summary->mark_us = summary->end_us;
 	clock_parse(until, strlen(until), &summary->mark_us);
 	json_add_int(state, "times", 1);
 	json_add_int(state, "ms", (summary->end_us - summary->from_us) / 1000);
-	add_spend(state, fact);
+	add_spend(state, fact.kind == FACT_AGENT ? &fact.agent.spend : &(struct spend){0});
 	json_add_int(json_object_get(state, "outcomes"), json_get_text(fields, "label"), 1);
 	note_failure(state, fields);
 }
@@ -94,7 +94,9 @@ static void add_execution(struct summary *summary, const json_t *fields)
 /* Adds the cost of an attempt that never finished; the next one begins here. */
 static void add_unfinished(struct summary *summary, const json_t *fields)
 {
-	add_spend(state_of(summary, json_get_text(fields, "state")), fields);
+	struct spend spend = {0};
+	spend_decode(fields, &spend, NULL);
+	add_spend(state_of(summary, json_get_text(fields, "state")), &spend);
 	summary->mark_us = summary->end_us;
 }
 

@@ -17,7 +17,7 @@ void agent_events_init(struct agent_events *events)
 void agent_events_done(struct agent_events *events)
 {
 	buf_done(&events->line);
-	json_decref(events->result);
+	fact_done(&events->result);
 	json_decref(events->egress);
 }
 
@@ -31,8 +31,7 @@ static void garble(struct agent_events *events, const char *why)
 /* Returns the text of a member, cut at a character's end to at most `most` bytes. */
 static json_t *bounded_text(const json_t *line, const char *key, size_t most)
 {
-	const json_t *value = json_object_get(line, key);
-	const char *text = json_is_string(value) ? json_string_value(value) : "";
+	const char *text = json_get_text(line, key);
 	size_t len = strlen(text);
 	return json_stringn(text, len > most ? utf8_prefix(text, most) : len);
 }
@@ -89,9 +88,12 @@ static void take_result(struct agent_events *events, const json_t *line)
 			garble(events, "its usage is not a count");
 		raise_to(&events->turns, count_of(usage, "turns"));
 	}
-	events->result = json_pack("{s:s,s:o,s:O}", "outcome", outcome_name(outcome), "reason",
-		bounded_text(line, "reason", REASON_BYTES), "payload",
-		json_is_object(payload) ? payload : json_null());
+	struct fact *result = &events->result;
+	*result = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = outcome}};
+	result->reason =
+		json_string_value(fact_hold(result, bounded_text(line, "reason", REASON_BYTES)));
+	if (json_is_object(payload))
+		result->agent.payload = fact_hold(result, json_incref(payload));
 	events->ended = true;
 }
 
@@ -148,23 +150,25 @@ void agent_events_take(void *ctx, const char *bytes, size_t len)
 	}
 }
 
-static json_t *no_result(enum outcome outcome, const char *reason)
+static void no_result(enum outcome outcome, const char *reason, struct fact *out)
 {
-	return json_pack(
-		"{s:s,s:s,s:n}", "outcome", outcome_name(outcome), "reason", reason, "payload");
+	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = outcome}};
+	out->reason = fact_text(out, reason);
 }
 
-json_t *agent_events_fact(const struct agent_events *events, bool late)
+void agent_events_fact(const struct agent_events *events, bool late, struct fact *out)
 {
 	char why[320];
 	if (events->garbled) {
 		snprintf(why, sizeof(why), "the agent process broke the protocol: %s",
 			events->fault);
-		return no_result(OUTCOME_FAILED, why);
+		no_result(OUTCOME_FAILED, why, out);
+	} else if (events->ended) {
+		*out = events->result;
+		json_incref(out->held);
+	} else if (late) {
+		no_result(OUTCOME_TIMEOUT, "the agent did not end in time and was killed", out);
+	} else {
+		no_result(OUTCOME_FAILED, "the agent process ended without a result", out);
 	}
-	if (events->ended)
-		return json_deep_copy(events->result);
-	if (late)
-		return no_result(OUTCOME_TIMEOUT, "the agent did not end in time and was killed");
-	return no_result(OUTCOME_FAILED, "the agent process ended without a result");
 }

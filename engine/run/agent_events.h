@@ -18,9 +18,9 @@ struct agent_events {
 	struct spend spend; /* cumulative; never goes down */
 	struct spend most;  /* `spend` plus the highest possible cost of a call that is under way */
 	int64_t turns;
-	json_t *result;  /* {outcome, reason, payload}; NULL until the last line */
-	json_t *egress;  /* by endpoint: {connections, up, down, refusals} */
-	char fault[256]; /* why, when `garbled` */
+	struct fact result; /* its outcome, reason and payload; FACT_NONE until the last line */
+	json_t *egress;     /* by endpoint: {connections, up, down, refusals} */
+	char fault[256];    /* why, when `garbled` */
 	/* Called after each line that was understood; EVENT_COUNT: its word is none of ours. */
 	void (*each)(void *ctx, enum agent_event event, const json_t *line);
 	void *ctx;
@@ -32,5 +32,5 @@ void agent_events_done(struct agent_events *events);
 void agent_events_take(void *ctx, const char *bytes, size_t len);
 /* Returns the fact's outcome, reason and payload, however the agent ended. `late`: it was killed
  * because its time was over. */
-json_t *agent_events_fact(const struct agent_events *events, bool late);
+void agent_events_fact(const struct agent_events *events, bool late, struct fact *out);
 #endif

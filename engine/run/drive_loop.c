@@ -76,23 +76,23 @@ static bool finish_terminal(struct drive *drive)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Journals a fact as a step, or as a retry if the state retries its outcome. Takes `fact`. */
-static bool commit_fact(struct drive *drive, json_t *fact, bool ride)
+/* Journals a fact as a step, or as a retry if the state retries its outcome. */
+static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
 {
-	json_auto_t *owned = fact;
 	const struct state *s = drive->at.state;
 	struct reduced v;
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = json_copy(drive->at.blackboard);
-	if (reduce(s, owned, blackboard, &v, &e))
+	if (reduce(s, fact, blackboard, &v, &e))
 		return drive_end(drive, RUN_BROKEN, "state %s: %s", s->name, e.text);
-	if (*v.reason && !json_object_get(owned, "not_run") && !json_object_get(owned, "lost"))
-		json_object_set_new(owned, "reason", json_string(v.reason));
+	bool told = fact->kind == FACT_NOT_RUN || (fact->kind == FACT_TOOL && fact->tool.lost);
+	if (*v.reason && !told)
+		fact->reason = fact_text(fact, v.reason);
 	bool retry = position_retries(&drive->at, &v);
 	json_t *event = drive_event(drive, retry ? "retry" : "step");
 	json_object_set_new(event, "label", json_string(v.label));
 	json_object_set_new(event, "attempt", json_integer(drive->at.attempt));
-	json_object_set(event, "fact", owned);
+	json_object_set_new(event, "fact", fact_encode(fact));
 	if (!retry) {
 		json_object_set_new(event, "goto", json_string(v.target->name));
 		return ride ? drive_queue(drive, event) : drive_commit(drive, event);
@@ -135,7 +135,7 @@ static void tell_of_clone(struct drive *drive, const struct workspace_step *step
 
 /* Makes the fact a failure of the state, because its changes to the clone cannot be recorded and
  * are dropped. */
-static void fail_fact(const struct step *step, struct err *why, json_t *fact)
+static void fail_fact(const struct step *step, struct err *why, struct fact *fact)
 {
 	char reason[POSITION_REASON_BYTES];
 	bool tool = step->state->kind == KIND_TOOL;
@@ -144,17 +144,19 @@ static void fail_fact(const struct step *step, struct err *why, json_t *fact)
 	/* Git quotes file names as they are, so the text may not be UTF-8. */
 	utf8_copy(reason, sizeof(reason), why->text);
 	if (tool) {
-		json_object_set_new(fact, "not_kept", json_string(reason));
+		if (fact->kind == FACT_TOOL)
+			fact->tool.not_kept = fact_text(fact, reason);
 		return;
 	}
-	json_object_set_new(fact, "outcome", json_string(outcome_name(OUTCOME_FAILED)));
-	json_object_set_new(fact, "reason", json_string(reason));
-	json_object_set_new(fact, "payload", json_null());
+	fact->agent.outcome = OUTCOME_FAILED;
+	fact->reason = fact_text(fact, reason);
+	fact->agent.payload = NULL;
 }
 
 /* Records the state's changes to the private clone with its step. If that fails, the state has
  * failed; but if the disk or the process limit is the cause, the run stops. */
-static bool settle(struct drive *drive, const struct step *step, const json_t *absent, json_t *fact)
+static bool settle(
+	struct drive *drive, const struct step *step, const json_t *absent, struct fact *fact)
 {
 	struct reduced v;
 	struct err e = ERR_NONE;
@@ -184,14 +186,10 @@ static bool settle(struct drive *drive, const struct step *step, const json_t *a
 }
 
 static bool commit_work(
-	struct drive *drive, const struct step *step, const json_t *absent, json_t *fact)
+	struct drive *drive, const struct step *step, const json_t *absent, struct fact *fact)
 {
 	struct err e = ERR_NONE;
-	if (!settle(drive, step, absent, fact)) {
-		json_decref(fact);
-		return false;
-	}
-	if (!commit_fact(drive, fact, false))
+	if (!settle(drive, step, absent, fact) || !commit_fact(drive, fact, false))
 		return false;
 	return !workspace_land(&drive->workspace, drive->at.seq, drive->at.attempt, &e) ||
 	       drive_end(drive, RUN_BROKEN,
@@ -214,19 +212,19 @@ static json_t *absent_paths(const struct drive *drive)
 
 static bool execute(struct drive *drive, const struct step *step)
 {
-	json_t *fact = json_incref(step->fact);
+	AUTO_FACT fact = step->fact;
 	json_auto_t *absent = absent_paths(drive);
 	json_auto_t *egress = NULL;
 	struct err e = ERR_NONE;
 	enum live_end end = LIVE_FACT;
-	if (!fact)
+	json_incref(fact.held);
+	if (fact.kind == FACT_NONE)
 		end = drive->at.state->kind == KIND_TOOL
 			      ? live_tool(&drive->live, step, &fact, &egress, &e)
 			      : live_agent(&drive->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:
-		return queue_egress(drive, egress) ? commit_work(drive, step, absent, fact)
-						   : (json_decref(fact), false);
+		return queue_egress(drive, egress) && commit_work(drive, step, absent, &fact);
 	case LIVE_INTERRUPTED:
 		return drive_end(drive,
 			drive->live.interrupts.first == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
@@ -270,8 +268,10 @@ static bool take_work(struct drive *drive)
 static bool take_branch(struct drive *drive)
 {
 	struct err e = ERR_NONE;
-	json_t *fact = reduce_branch(drive->at.state, drive->at.blackboard, &e);
-	return fact ? commit_fact(drive, fact, true) : halt(drive, &e);
+	struct fact fact;
+	return reduce_branch(drive->at.state, drive->at.blackboard, &fact, &e)
+		       ? halt(drive, &e)
+		       : commit_fact(drive, &fact, true);
 }
 
 /* --- waits ------------------------------------------------------------------------------------ */
@@ -326,17 +326,20 @@ static bool commit_woken(struct drive *drive, struct sleep *sleep)
 	struct err e = ERR_NONE;
 	bool poked = sleep->woke == WOKE_POKE;
 	clock_text(drive->at.wake_us, wake);
-	json_t *fact = json_pack("{s:o,s:s,s:o}", "wake",
-		drive->at.state->wait.timed ? json_string(wake) : json_null(), "woke_by",
-		poked ? "poke" : "timer", "payload", poked ? sleep->payload : json_null());
-	if (poked)
-		json_object_set_new(fact, "poke", json_string(sleep->poke));
+	AUTO_FACT fact = {.kind = FACT_WAIT,
+		.wait = {.wake = drive->at.state->wait.timed ? wake : NULL,
+			.woke_by = WOKEN_BY_TIMER}};
+	if (poked) {
+		fact.wait.woke_by = WOKEN_BY_POKE;
+		fact.wait.payload = fact_hold(&fact, sleep->payload);
+		fact.wait.poke = sleep->poke;
+	}
 	/* A kill between the two records the poke twice, and a rehearsal then uses it for the
 	 * state's next wait as well. A missing poke would be worse: the rehearsal would never go
 	 * on. */
 	if (poked)
 		recording_poke(&drive->live, drive->at.state->name, sleep->payload);
-	if (!commit_fact(drive, fact, false))
+	if (!commit_fact(drive, &fact, false))
 		return false;
 	drive_show_wait(drive);
 	if (poked && pokes_remove(drive->instance, sleep->poke, &e))

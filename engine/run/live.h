@@ -44,18 +44,19 @@ struct live {
 	char left[1024];             /* why no further command may begin; "": commands may begin */
 };
 
-/* Run one execution. `*fact` is a new reference when LIVE_FACT is returned; `*egress` is an array
- * of lines to journal with it. */
-enum live_end live_tool(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
-enum live_end live_agent(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
+/* Run one execution. `*fact`, which comes as FACT_NONE, is filled when LIVE_FACT is returned (to be
+ * released);
+ * `*egress` is then an array of lines to journal with it. */
+enum live_end live_tool(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e);
+enum live_end live_agent(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e);
 
 /* Starts the launcher of a policy, so that its first jail is ready when a step needs it. */
 void live_ahead(struct live *live, const json_t *policy);
 /* Runs the command of a tool step in a jail of the step's policy, without the rest of live_tool. */
-enum live_end live_jail(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e);
+enum live_end live_jail(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e);
 
 /* Handles the repositories that a command made, from a jail's status line, or from an agent that
  * has read one. Tells the user, remembers the reason why no further command may begin, if there is

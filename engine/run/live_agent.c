@@ -120,7 +120,7 @@ static void log_add(struct talk *talk, struct log *log, const json_t *line)
 
 /* Adds the reasons to the fact, such as "transcript.jsonl: cannot write it: No space left on
  * device". */
-static void add_logs_cut(const struct talk *talk, json_t *fact)
+static void add_logs_cut(const struct talk *talk, struct fact *fact)
 {
 	const struct log *const logs[] = {&talk->transcript, &talk->events_log};
 	AUTO_BUF text = BUF_INIT(4096);
@@ -129,7 +129,7 @@ static void add_logs_cut(const struct talk *talk, json_t *fact)
 			buf_addf(&text, "%s%s: %.600s", text.len ? "; " : "", logs[i]->name,
 				logs[i]->cut.text);
 	if (text.len)
-		json_object_set_new(fact, "logs_cut", json_stringn(text.data, text.len));
+		fact->logs_cut = fact_text(fact, text.data);
 }
 
 /* Notes the spending, so that it can be booked if the attempt is killed. If the note cannot be
@@ -253,26 +253,26 @@ static int send_order(struct talk *talk, struct err *e)
 	return 0;
 }
 
-static json_t *agent_fact(const struct talk *talk)
+static void agent_fact(const struct talk *talk, struct fact *out)
 {
-	json_t *fact = agent_events_fact(&talk->events, talk->pump.late);
-	json_object_set_new(fact, "provider", json_string(talk->step->provider->name));
-	json_object_set_new(fact, "model", json_string(talk->step->model));
-	json_object_update_new(fact, spend_encode(&talk->events.most));
-	json_object_set_new(fact, "turns", json_integer(talk->events.turns));
+	agent_events_fact(&talk->events, talk->pump.late, out);
+	out->agent.provider = fact_text(out, talk->step->provider->name);
+	out->agent.model = fact_text(out, talk->step->model);
+	out->agent.spend = talk->events.most;
+	out->agent.turns = talk->events.turns;
 	if (talk->planted)
-		json_object_set(fact, "moved_aside", talk->planted);
-	return fact;
+		out->moved_aside = fact_hold(out, json_incref(talk->planted));
+	add_logs_cut(talk, out);
 }
 
 /* Reports whether a stop request killed the agent: by itself it never ends by a signal. */
 static bool was_stopped(struct talk *talk)
 {
-	return !talk->events.result && WIFSIGNALED(talk->pump.status) &&
+	return !talk->events.ended && WIFSIGNALED(talk->pump.status) &&
 	       WTERMSIG(talk->pump.status) == SIGTERM && interrupts_stop(&talk->live->interrupts);
 }
 
-static enum live_end judge(struct talk *talk, json_t **fact, json_t **egress, struct err *e)
+static enum live_end judge(struct talk *talk, struct fact *fact, json_t **egress, struct err *e)
 {
 	if (talk->pump.interrupted || was_stopped(talk))
 		return LIVE_INTERRUPTED;
@@ -282,8 +282,7 @@ static enum live_end judge(struct talk *talk, json_t **fact, json_t **egress, st
 		return err_set(e, "state %s: %s", talk->step->state->name, talk->secret_error.data),
 		       LIVE_REFUSED;
 	if (!talk->events.confined) {
-		const char *reason =
-			json_string_value(json_object_get(talk->events.result, "reason"));
+		const char *reason = talk->events.result.reason;
 		err_set(e, "the agent could not confine itself: %.600s",
 			reason                 ? reason
 			: talk->pump.late      ? "it took more than a minute"
@@ -292,8 +291,7 @@ static enum live_end judge(struct talk *talk, json_t **fact, json_t **egress, st
 		return LIVE_NO_SANDBOX;
 	}
 	recording_keep(talk->live, talk->step, talk->dir_fd, &talk->recorded);
-	*fact = agent_fact(talk);
-	add_logs_cut(talk, *fact);
+	agent_fact(talk, fact);
 	*egress = egress_lines(talk->events.egress, talk->step->state->name);
 	run_audit_egress(talk->live, talk->step, *egress);
 	return LIVE_FACT;
@@ -306,7 +304,7 @@ static void on_tick(void *ctx)
 	ask_tick(&t->proposals.asking);
 }
 
-static enum live_end converse(struct talk *talk, json_t **fact, json_t **egress, struct err *e)
+static enum live_end converse(struct talk *talk, struct fact *fact, json_t **egress, struct err *e)
 {
 	talk->pump.child = &talk->child;
 	talk->pump.interrupts = &talk->live->interrupts;
@@ -328,8 +326,8 @@ static enum live_end converse(struct talk *talk, json_t **fact, json_t **egress,
 	return judge(talk, fact, egress, e);
 }
 
-enum live_end live_agent(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
+enum live_end live_agent(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e)
 {
 	struct talk t = {
 		.live = live, .step = step, .secret = {-1, -1}, .child = {-1, -1}, .to_agent = -1};

@@ -177,7 +177,8 @@ static int give_order(struct live *live, const struct step *step, struct run *ru
 /* Writes data/poke.json: first beside the data directory, then renamed into it. Jailed commands own
  * that directory and may have put a link, a pipe or a directory in its place. Only a directory
  * resists the rename, and then the step's outcome says so. */
-static enum live_end place_poke(struct live *live, const json_t *poke, json_t **fact, struct err *e)
+static enum live_end place_poke(
+	struct live *live, const json_t *poke, struct fact *fact, struct err *e)
 {
 	int dir = live->instance->dir_fd;
 	if (!poke) {
@@ -191,52 +192,54 @@ static enum live_end place_poke(struct live *live, const json_t *poke, json_t **
 		return LIVE_FACT;
 	if (errno != EISDIR)
 		return err_errno(e, "data/poke.json cannot be written"), LIVE_BROKEN;
-	*fact = json_pack("{s:s}", "not_run", "data/poke.json is a directory");
+	*fact = (struct fact){.kind = FACT_NOT_RUN, .not_run = "data/poke.json is a directory"};
 	return LIVE_FACT;
 }
 
-static json_t *number_or_null(const json_t *status, const char *key)
+static struct fact_number number_of(const json_t *status, const char *key)
 {
 	const json_t *value = json_object_get(status, key);
-	return json_is_integer(value) ? json_incref((json_t *)(uintptr_t)value) : json_null();
+	return (struct fact_number){json_is_integer(value), json_integer_value(value)};
 }
 
-static json_t *tool_fact(struct run *run, const struct state *state, const json_t *status)
+static void tool_fact(
+	struct run *run, const struct state *state, const json_t *status, struct fact *out)
 {
-	json_t *fact = json_pack("{s:o,s:o,s:b,s:o,s:o,s:o}", "exit",
-		number_or_null(status, "exit"), "signal", number_or_null(status, "signal"),
-		"timed_out", json_is_true(json_object_get(status, "timed_out")), "wall_ms",
-		number_or_null(status, "wall_ms"), "max_rss_kib",
-		number_or_null(status, "max_rss_kib"), "stderr_tail",
-		output_json_tail(&run->err, STDERR_TAIL_BYTES));
-	output_json_fact(&run->out, &run->printed, fact);
-	if (reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len))
-		json_object_set_new(fact, "too_many_values", json_true());
-	/* Give no reason for a command that succeeded in spite of a limit. */
+	*out = (struct fact){.kind = FACT_TOOL,
+		.tool = {.exit = number_of(status, "exit"),
+			.signal = number_of(status, "signal"),
+			.wall_ms = number_of(status, "wall_ms"),
+			.max_rss_kib = number_of(status, "max_rss_kib"),
+			.timed_out = json_is_true(json_object_get(status, "timed_out"))}};
+	struct tool_fact *tool = &out->tool;
+	tool->stderr_tail =
+		json_string_value(fact_hold(out, output_json_tail(&run->err, STDERR_TAIL_BYTES)));
+	output_json_fact(&run->out, &run->printed, out);
+	tool->too_many_values =
+		reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len);
+	/* A command that ended well in spite of a limit needs no reason. */
 	char limit[ENDING_LIMIT_BYTES];
-	const json_t *code = json_object_get(fact, "exit");
-	bool well = json_is_integer(code) && !json_integer_value(code);
+	bool well = tool->exit.known && !tool->exit.value;
 	if (!well && ending_limit(status, limit, sizeof(limit)))
-		json_object_set_new(fact, "reason", json_string(limit));
-	return fact;
+		out->reason = fact_text(out, limit);
 }
 
 /* Adds the repositories that a command made: they decide the outcome, whatever its exit status
  * was. */
 static void add_planted(
-	struct live *live, const struct step *step, const json_t *status, json_t *fact)
+	struct live *live, const struct step *step, const json_t *status, struct fact *fact)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
 	if (planted_reason(status, PLANTED_IN_DATA, &reason))
-		json_object_set_new(fact, "planted",
-			json_string(reason.failed ? "it made a repository" : reason.data));
+		fact->tool.planted =
+			fact_text(fact, reason.failed ? "it made a repository" : reason.data);
 	json_t *moved = live_planted(live, step, status);
 	if (moved)
-		json_object_set_new(fact, "moved_aside", moved);
+		fact->moved_aside = fact_hold(fact, moved);
 }
 
 static void keep_output(
-	struct live *live, const struct step *step, const struct run *run, json_t *fact)
+	struct live *live, const struct step *step, const struct run *run, struct fact *fact)
 {
 	struct err e = ERR_NONE;
 	AUTO_FD int dir =
@@ -250,14 +253,14 @@ static void keep_output(
 	if (dir >= 0)
 		err_errno(&e, "cannot write it");
 	live_notice(live, "the output of state %s is not kept: %s", step->state->name, e.text);
-	if (json_object_get(fact, "exit"))
-		json_object_set_new(fact, "logs_cut", json_sprintf("output: %.600s", e.text));
+	char cut[700];
+	snprintf(cut, sizeof(cut), "output: %.600s", e.text);
+	if (fact->kind == FACT_TOOL)
+		fact->logs_cut = fact_text(fact, cut);
 }
 
-/* Makes the fact of a command that was started, or may have been, and whose end is unknown. The
- * places that it could write to have been searched for repositories. */
-static json_t *lost_fact(struct live *live, struct run *run, const struct step *step,
-	const char *why, const json_t *status)
+/* Says of a command that was started, or may have been, that its end is unknown. */
+static void add_lost(struct live *live, struct run *run, const char *why, struct fact *fact)
 {
 	drop_launcher(live, run);
 	bool seen = orphans_end() >= 0;
@@ -265,44 +268,38 @@ static json_t *lost_fact(struct live *live, struct run *run, const struct step *
 	snprintf(reason, sizeof(reason), "launcher lost: %.300s; %s", why,
 		seen ? "nothing that it ran is left"
 		     : "what it ran cannot be listed here, and may go on");
-	json_t *fact = tool_fact(run, step->state, status);
-	json_object_set_new(fact, "lost", json_string(reason));
-	json_auto_t *searched = planted_of_lost(status);
-	add_planted(live, step, searched, fact);
-	return fact;
+	fact->tool.lost = fact_text(fact, reason);
 }
 
 /* Judges by the status line alone: a command may itself exit with 124, 125 or 137. */
-static enum live_end judge(
-	struct live *live, const struct step *step, struct run *run, json_t **fact, struct err *e)
+static enum live_end judge(struct live *live, const struct step *step, struct run *run,
+	struct fact *fact, struct err *e)
 {
+	bool late = run->pump.late;
 	if (run->pump.interrupted)
 		return LIVE_INTERRUPTED;
-	if (run->pump.late) {
-		*fact = lost_fact(live, run, step, "it did not end its command in time", NULL);
-		return LIVE_FACT;
-	}
-	json_auto_t *status = launcher_status(run->through, run->status.bytes, run->status.len);
+	json_auto_t *status =
+		late ? NULL : launcher_status(run->through, run->status.bytes, run->status.len);
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
-	if (ending == ENDING_RAN) {
-		*fact = tool_fact(run, step->state, status);
-		add_planted(live, step, status, *fact);
-		return LIVE_FACT;
-	}
-	if (ending == ENDING_LOST && interrupts_stop(run->pump.interrupts))
+	bool lost = ending == ENDING_LOST;
+	if (lost && !late && interrupts_stop(run->pump.interrupts))
 		return LIVE_INTERRUPTED;
-	if (ending == ENDING_LOST) {
-		*fact = lost_fact(live, run, step, why.text, status);
-		return LIVE_FACT;
+	if (!lost && ending != ENDING_RAN) {
+		run->unmade = true;
+		err_set(e, "the jail could not be set up, %s", why.text);
+		return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
 	}
-	run->unmade = true;
-	err_set(e, "the jail could not be set up, %s", why.text);
-	return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
+	json_auto_t *searched = lost ? planted_of_lost(status) : json_incref(status);
+	tool_fact(run, step->state, status, fact);
+	if (lost)
+		add_lost(live, run, late ? "it did not end its command in time" : why.text, fact);
+	add_planted(live, step, searched, fact);
+	return LIVE_FACT;
 }
 
-static enum live_end run_jail(
-	struct live *live, const struct step *step, struct run *run, json_t **fact, struct err *e)
+static enum live_end run_jail(struct live *live, const struct step *step, struct run *run,
+	struct fact *fact, struct err *e)
 {
 	struct pump *p = &run->pump;
 	*p = (struct pump){.interrupts = &live->interrupts,
@@ -328,12 +325,12 @@ static enum live_end run_jail(
 	grants_redact(live->config, step->state, &run->err);
 	enum live_end end = judge(live, step, run, fact, e);
 	if (*step->dir && !run->unmade)
-		keep_output(live, step, run, *fact);
+		keep_output(live, step, run, fact);
 	return end;
 }
 
-enum live_end live_jail(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
+enum live_end live_jail(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e)
 {
 	struct run r = {.fds = {-1, -1, -1, -1}, .own = LAUNCHER_NONE, .egress = EGRESS_NONE};
 	int64_t cap = live->config->sandbox.limits.output_kb * 1024;
@@ -346,7 +343,7 @@ enum live_end live_jail(
 		drop_launcher(live, &r);
 	egress_done(&r.egress);
 	if (end == LIVE_FACT)
-		run_audit_tool(live, step, *fact);
+		run_audit_tool(live, step, fact);
 	if (end == LIVE_FACT && egress && r.egress.by_endpoint) {
 		*egress = egress_lines(r.egress.by_endpoint, step->state->name);
 		run_audit_egress(live, step, *egress);
@@ -358,13 +355,13 @@ enum live_end live_jail(
 	return end;
 }
 
-enum live_end live_tool(
-	struct live *live, const struct step *step, json_t **fact, json_t **egress, struct err *e)
+enum live_end live_tool(struct live *live, const struct step *step, struct fact *fact,
+	json_t **egress, struct err *e)
 {
 	if (live_check_left(live, e))
 		return LIVE_NO_SANDBOX;
 	enum live_end end = place_poke(live, step->poke, fact, e);
-	if (end != LIVE_FACT || *fact)
+	if (end != LIVE_FACT || fact->kind != FACT_NONE)
 		return end;
 	/* The profile works on this host, so the failure of one jail may be temporary. */
 	int tries = 1;

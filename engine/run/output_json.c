@@ -39,21 +39,25 @@ static json_t *edges(const struct output *output, uint64_t *left_out, bool *clea
 	return output_json_text(text.data, text.len, clean);
 }
 
-void output_json_fact(const struct output *output, const struct sha256 *whole, json_t *fact)
+static const char *held(struct fact *fact, json_t *text)
+{
+	return json_string_value(fact_hold(fact, text));
+}
+
+void output_json_fact(const struct output *output, const struct sha256 *whole, struct fact *fact)
 {
 	bool clean;
 	if (!output->dropped) {
-		json_object_set_new(fact, "stdout",
+		fact->tool.output = held(fact,
 			output_json_text(output->len ? output->bytes : "", output->len, &clean));
 	} else {
 		uint64_t left_out = 0;
 		char hex[SHA256_HEX + 1];
 		struct sha256 hash = *whole;
 		sha256_end_hex(&hash, hex);
-		json_object_set_new(fact, "stdout", edges(output, &left_out, &clean));
-		json_object_set_new(fact, "stdout_dropped", json_integer((json_int_t)left_out));
-		json_object_set_new(fact, "stdout_sha256", json_string(hex));
+		fact->tool.output = held(fact, edges(output, &left_out, &clean));
+		fact->tool.output_dropped = (int64_t)left_out;
+		fact->tool.output_sha256 = fact_text(fact, hex);
 	}
-	if (!clean)
-		json_object_set_new(fact, "not_utf8", json_true());
+	fact->tool.not_utf8 = !clean;
 }

@@ -4,6 +4,7 @@
 #ifndef RUN_OUTPUT_JSON_H
 #define RUN_OUTPUT_JSON_H
 #include "base/sha256.h"
+#include "contract/fact.h"
 #include "launch/output.h"
 #include <jansson.h>
 
@@ -14,5 +15,5 @@ json_t *output_json_text(const char *bytes, size_t len, bool *clean);
 json_t *output_json_tail(const struct output *output, size_t most);
 /* Adds a closed output to a fact: stdout, and where they apply stdout_dropped, stdout_sha256 and
  * not_utf8. `whole` has hashed all of it, kept or not, and is not finished yet. */
-void output_json_fact(const struct output *output, const struct sha256 *whole, json_t *fact);
+void output_json_fact(const struct output *output, const struct sha256 *whole, struct fact *fact);
 #endif

@@ -80,7 +80,7 @@ int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter)
 
 void step_done(struct step *step)
 {
-	json_decref(step->fact);
+	fact_done(&step->fact);
 	json_decref(step->policy);
 	json_decref(step->confine);
 	json_decref(step->request);

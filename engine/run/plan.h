@@ -24,7 +24,7 @@ struct step {
 	const struct state *state;
 	uint64_t seq;
 	int attempt, execution;
-	json_t *fact;     /* the result, if nothing needs to run; NULL: run it */
+	struct fact fact; /* the result, if nothing needs to run; FACT_NONE: run it */
 	json_t *policy;   /* tool: for agent6-jail */
 	char *stdin_text; /* tool: its stdin; NULL: /dev/null */
 	size_t stdin_len;

@@ -162,12 +162,14 @@ static json_t *commands(const struct plan_env *env, const struct state *state)
 
 /* Returns the fact of a state whose caps earlier attempts have used up: no provider needs to be
  * asked. */
-static json_t *spent_fact(const struct step *step)
+static struct fact spent_fact(const struct step *step)
 {
-	return json_pack("{s:s,s:s,s:n,s:s,s:s,s:f,s:i,s:i,s:i,s:i}", "outcome",
-		outcome_name(OUTCOME_BUDGET_EXHAUSTED), "reason", "nothing is left of its budget",
-		"payload", "provider", step->provider->name, "model", step->model, "usd", 0.0,
-		"input_tokens", 0, "output_tokens", 0, "cached_tokens", 0, "turns", 0);
+	struct fact fact = {.kind = FACT_AGENT,
+		.agent = {.outcome = OUTCOME_BUDGET_EXHAUSTED},
+		.reason = "nothing is left of its budget"};
+	fact.agent.provider = fact_text(&fact, step->provider->name);
+	fact.agent.model = fact_text(&fact, step->model);
+	return fact;
 }
 
 int plan_agent(const struct plan_env *env, const struct position *position, struct step *out,

@@ -145,6 +145,13 @@ static int render_stdin(const struct position *position, struct step *out, struc
 	return out->stdin_text ? 0 : err_set(e, "out of memory");
 }
 
+/* Decides the step without running anything. */
+static void not_run(struct step *step, const char *why)
+{
+	step->fact = (struct fact){.kind = FACT_NOT_RUN};
+	step->fact.not_run = fact_text(&step->fact, why);
+}
+
 int plan_tool(const struct plan_env *env, const struct position *position, struct step *out,
 	struct err *e)
 {
@@ -153,15 +160,16 @@ int plan_tool(const struct plan_env *env, const struct position *position, struc
 		return -1;
 	const char *fault = argv_fault(argv);
 	if (fault) {
-		out->fact = json_pack("{s:s}", "not_run", fault);
+		not_run(out, fault);
 		return 0;
 	}
 	fault = template_literal(position->state->tool.command[0])
 			? NULL
 			: rendered_fault(env, json_string_value(json_array_get(argv, 0)));
 	if (fault) {
-		out->fact = json_pack("{s:o}", "not_run",
-			json_sprintf("the command rendered to a program that %s", fault));
+		char why[256];
+		snprintf(why, sizeof(why), "the command rendered to a program that %s", fault);
+		not_run(out, why);
 		return 0;
 	}
 	out->poke = position->poke;
@@ -171,7 +179,6 @@ int plan_tool(const struct plan_env *env, const struct position *position, struc
 	json_object_update(out->policy, order);
 	AUTO_BUF text = BUF_INIT(LAUNCHER_ORDER_BYTES_MAX);
 	if (json_write(&text, order))
-		out->fact =
-			json_pack("{s:s}", "not_run", "the command rendered to more than 192 KiB");
+		not_run(out, "the command rendered to more than 192 KiB");
 	return 0;
 }

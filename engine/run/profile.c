@@ -17,31 +17,30 @@ json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
 		"memory_mb", PROBE_MEMORY_MB);
 }
 
-/* Returns the fact of a command in a jail of the given policy, which is taken. NULL: the jail
- * cannot be set up. */
-static json_t *try_jail(struct live *live, json_t *taken, struct err *e)
+/* Makes the fact (to be released) of a command in a jail of the given policy, which is taken. -1:
+ * the jail cannot be set up. */
+static int try_jail(struct live *live, json_t *taken, struct fact *fact, struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
 	struct step step = {.state = &state, .attempt = 1, .policy = taken};
 	const char *memory_by = config_memory_by(&live->config->sandbox.limits);
-	json_t *fact = NULL;
+	*fact = (struct fact){.kind = FACT_NONE};
 	if (memory_by)
 		json_object_set_new(
 			json_object_get(taken, "limits"), "memory_by", json_string(memory_by));
-	enum live_end end = live_jail(live, &step, &fact, NULL, e);
+	enum live_end end = live_jail(live, &step, fact, NULL, e);
 	json_decref(step.policy);
-	return end == LIVE_FACT ? fact : NULL;
+	return end == LIVE_FACT ? 0 : -1;
 }
 
 static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 {
-	json_auto_t *fact = try_jail(
-		live, profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true")), e);
-	if (!fact)
+	AUTO_FACT fact = {0};
+	json_t *policy = profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true"));
+	if (try_jail(live, policy, &fact, e))
 		return -1;
-	const json_t *code = json_object_get(fact, "exit");
-	if (!json_is_integer(code) || json_integer_value(code) != 0)
+	if (fact.kind != FACT_TOOL || !fact.tool.exit.known || fact.tool.exit.value != 0)
 		return err_set(e, "a probe command did not succeed in it");
 	return 0;
 }
@@ -61,8 +60,8 @@ static int probe_hardened(
 		json_object_set_new(taken, "bundle", json_string(directory));
 		json_object_set_new(
 			json_object_get(taken, "workspace"), "path", json_string(workspace));
-		json_auto_t *fact = try_jail(live, taken, e);
-		rc = fact ? offline_judge(&target, fact, e) : -1;
+		AUTO_FACT fact = {0};
+		rc = try_jail(live, taken, &fact, e) ? -1 : offline_judge(&target, &fact, e);
 	}
 	offline_close(&target);
 	return rc ? err_wrap(e, "sandbox.profile hardened does not hold here") : 0;
@@ -132,6 +131,6 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 	if (writes)
 		json_object_set_new(policy, "workspace",
 			json_pack("{s:s, s:s}", "path", confine->workspace, "access", "write"));
-	json_auto_t *fact = try_jail(live, policy, e);
-	return fact ? 0 : -1;
+	AUTO_FACT fact = {0};
+	return try_jail(live, policy, &fact, e);
 }

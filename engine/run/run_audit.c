@@ -77,9 +77,9 @@ void run_audit_take(struct live *live, const struct step *step, const json_t *ev
 	note(live, step, type, fields);
 }
 
-void run_audit_tool(struct live *live, const struct step *step, const json_t *fact)
+void run_audit_tool(struct live *live, const struct step *step, const struct fact *fact)
 {
-	if (json_get_int(fact, "signal") == SIGSYS)
+	if (fact->kind == FACT_TOOL && fact->tool.signal.value == SIGSYS)
 		note(live, step, AUDIT_SANDBOX_VIOLATION,
 			json_pack("{s:s}", "what", "system call"));
 }

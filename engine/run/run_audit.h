@@ -15,7 +15,7 @@ json_t *run_audit_argv(const json_t *argv);
 /* Writes an `audit` event of an agent, with only the types and fields that it may report. */
 void run_audit_take(struct live *live, const struct step *step, const json_t *event);
 /* Records a tool state whose command was killed by the jail's system call filter. */
-void run_audit_tool(struct live *live, const struct step *step, const json_t *fact);
+void run_audit_tool(struct live *live, const struct step *step, const struct fact *fact);
 /* Records the repositories that a command made. */
 void run_audit_planted(struct live *live, const struct step *step, const json_t *planted);
 /* Records the refusals in the lines that `egress_lines` made. */

@@ -9,10 +9,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
-static void on_each(void *ctx, const char *event, const json_t *line)
+static void on_each(void *ctx, enum agent_event event, const json_t *line)
 {
 	const struct agent_events *a = ctx;
-	if (!event || !json_is_object(line) || a->spend.input_tokens < 0 ||
+	if (event > EVENT_COUNT || !json_is_object(line) || a->spend.input_tokens < 0 ||
 		a->spend.output_tokens < 0 || a->spend.microusd < 0)
 		abort();
 }
@@ -25,7 +25,9 @@ static json_t *play(const uint8_t *data, size_t len, size_t step)
 	a.ctx = &a;
 	for (size_t at = 0; at < len; at += step)
 		agent_events_take(&a, (const char *)data + at, len - at < step ? len - at : step);
-	json_t *fact = agent_events_fact(&a, false);
+	AUTO_FACT end;
+	agent_events_fact(&a, false, &end);
+	json_t *fact = fact_encode(&end);
 	if (!json_is_string(json_object_get(fact, "outcome")) ||
 		!json_is_string(json_object_get(fact, "reason")))
 		abort();

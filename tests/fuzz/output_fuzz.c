@@ -58,13 +58,12 @@ static void check_redacted(const struct output *output, size_t cap)
 static void check_fact(const struct output *output, const struct buf *text)
 {
 	struct sha256 whole;
-	json_auto_t *fact = json_object();
+	AUTO_FACT fact = {.kind = FACT_TOOL};
 	sha256_init(&whole);
 	sha256_add(&whole, text->data, text->len);
-	output_json_fact(output, &whole, fact);
-	const json_t *out = json_object_get(fact, "stdout");
-	require(json_is_string(out));
-	require(!!json_object_get(fact, "stdout_dropped") == !!output->dropped);
+	output_json_fact(output, &whole, &fact);
+	require(fact.tool.output);
+	require(!!fact.tool.output_dropped == !!output->dropped);
 	json_auto_t *tail = output_json_tail(output, 16);
 	require(json_is_string(tail) && json_string_length(tail) <= 3 * 16 + 3);
 }

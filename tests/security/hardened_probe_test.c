@@ -105,12 +105,12 @@ static void test_attempts(void)
 	has_str(said.text, "a socket of family 10", "IPv6");
 	has_str(said.text, "a socket of family 16", "netlink");
 	has_str(said.text, "an abstract socket of this host", "an abstract socket");
-	json_auto_t *quiet = json_pack("{s:s}", "stdout", "nothing");
-	is(offline_judge(&target, quiet, &e), -1,
+	struct fact quiet = {.kind = FACT_TOOL, .tool = {.output = "nothing"}};
+	is(offline_judge(&target, &quiet, &e), -1,
 		"who was called does not believe that nobody did");
-	is(offline_judge(&target, quiet, &e), 0, "and has nothing to say when nobody did");
-	json_object_set_new(quiet, "stdout", json_string(""));
-	is(offline_judge(&target, quiet, &e), -1,
+	is(offline_judge(&target, &quiet, &e), 0, "and has nothing to say when nobody did");
+	quiet.tool.output = "";
+	is(offline_judge(&target, &quiet, &e), -1,
 		"a probe that says nothing at all proves nothing");
 	offline_close(&target);
 }

@@ -14,10 +14,17 @@ static void say(struct agent_events *events, const char *text)
 	agent_events_take(events, json, strlen(json));
 }
 
+static json_t *fact_of(const struct agent_events *events, bool late)
+{
+	AUTO_FACT fact;
+	agent_events_fact(events, late, &fact);
+	return fact_encode(&fact);
+}
+
 static void outcome_is(
 	const struct agent_events *events, bool late, const char *want, const char *reason)
 {
-	json_auto_t *fact = agent_events_fact(events, late);
+	json_auto_t *fact = fact_of(events, late);
 	is_str(json_string_value(json_object_get(fact, "outcome")), want, "the outcome is %s",
 		want);
 	has_str(json_string_value(json_object_get(fact, "reason")), reason, "because %s", reason);
@@ -51,7 +58,7 @@ static void test_result(void)
 		"'output_tokens':6,'cached_tokens':1,'microusd':7,'turns':2}}\n");
 	ok(a.ended, "the rest does");
 	outcome_is(&a, false, "ok", "r");
-	json_auto_t *fact = agent_events_fact(&a, false);
+	json_auto_t *fact = fact_of(&a, false);
 	is(json_array_size(json_object_get(json_object_get(fact, "payload"), "x")), 1,
 		"the payload is kept");
 	is(a.spend.microusd, 7, "and the spend");
@@ -76,7 +83,7 @@ static void test_garbage(void)
 		agent_events_init(&a);
 		say(&a, lines[i]);
 		ok(a.garbled, "refused: %.60s", lines[i]);
-		json_auto_t *fact = agent_events_fact(&a, false);
+		json_auto_t *fact = fact_of(&a, false);
 		is_str(json_string_value(json_object_get(fact, "outcome")), "failed",
 			"so it failed");
 		agent_events_done(&a);

@@ -83,14 +83,14 @@ static void test_fact_edges(void)
 			output_take(&o, smiles, sizeof(smiles));
 		output_take(&o, "12", 3 - shift > 2 ? 2 : 3 - shift);
 		output_close(&o);
-		json_auto_t *fact = json_object();
+		AUTO_FACT fact = {.kind = FACT_TOOL};
 		struct sha256 whole;
 		sha256_init(&whole);
-		output_json_fact(&o, &whole, fact);
-		const char *text = json_string_value(json_object_get(fact, "stdout"));
-		ok(!json_object_get(fact, "not_utf8") && !strstr(text, "\xef\xbf\xbd"),
-			"no character is cut, %zu", shift);
-		int64_t left_out = json_integer_value(json_object_get(fact, "stdout_dropped"));
+		output_json_fact(&o, &whole, &fact);
+		const char *text = fact.tool.output;
+		ok(!fact.tool.not_utf8 && !strstr(text, "\xef\xbf\xbd"), "no character is cut, %zu",
+			shift);
+		int64_t left_out = fact.tool.output_dropped;
 		const char *mark = strstr(text, "\n[");
 		size_t shown = (size_t)(mark - text) + strlen(strchr(mark + 1, '\n') + 1);
 		is(left_out + (int64_t)shown, (int64_t)o.total, "and the count is right");
@@ -158,10 +158,9 @@ static void test_redaction(void)
 	hide(&o, (const char *const[]){"sesame42", NULL});
 	struct sha256 whole;
 	sha256_init(&whole);
-	json_auto_t *fact = json_object();
-	output_json_fact(&o, &whole, fact);
-	is(json_get_int(fact, "stdout_dropped"), 4,
-		"as what is left out, where more is left than came");
+	AUTO_FACT fact = {.kind = FACT_TOOL};
+	output_json_fact(&o, &whole, &fact);
+	is(fact.tool.output_dropped, 4, "as what is left out, where more is left than came");
 	output_done(&o);
 }
 

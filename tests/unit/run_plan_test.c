@@ -75,7 +75,7 @@ static void test_chosen_program(void)
 		json_object_set_new(at.blackboard, "program", json_string(rows[i][0]));
 		if (!ok(plan_step(&env, &at, &step, NULL) == 0, "'%s' is planned", rows[i][0]))
 			continue;
-		const char *why = json_string_value(json_object_get(step.fact, "not_run"));
+		const char *why = step.fact.kind == FACT_NOT_RUN ? step.fact.not_run : NULL;
 		has_str(why ? why : "", rows[i][1], "and refused or not");
 		is(why == NULL, !*rows[i][1], "exactly where it should");
 		step_done(&step);
@@ -91,7 +91,7 @@ static void test_chosen_in_root(void)
 	stand_in("chosen");
 	json_object_set_new(at.blackboard, "program", json_string("/bin/echo"));
 	if (ok(plan_step(&env, &at, &step, NULL) == 0, "a program, and the workspace is /")) {
-		const char *why = json_string_value(json_object_get(step.fact, "not_run"));
+		const char *why = step.fact.kind == FACT_NOT_RUN ? step.fact.not_run : NULL;
 		has_str(why ? why : "", "lies in the workspace", "it lies in it");
 		step_done(&step);
 	}
@@ -172,7 +172,7 @@ static void refused_command(const char *why)
 	struct step step;
 	if (!ok(plan_step(&env, &at, &step, NULL) == 0, "a long command"))
 		return;
-	const char *said = json_string_value(json_object_get(step.fact, "not_run"));
+	const char *said = step.fact.kind == FACT_NOT_RUN ? step.fact.not_run : NULL;
 	is_str(said ? said : "", why, "is refused exactly beyond what is taken");
 	step_done(&step);
 }
@@ -233,8 +233,8 @@ static void test_agent(void)
 	step_done(&step);
 	at.step.output_tokens = 100;
 	limits = agent_limits(&step);
-	ok(!limits && step.fact, "with nothing left no provider is asked");
-	part_is(step.fact, "outcome", "\"budget_exhausted\"");
+	ok(!limits && step.fact.kind == FACT_AGENT, "with nothing left no provider is asked");
+	is(step.fact.agent.outcome, OUTCOME_BUDGET_EXHAUSTED, "and that is its outcome");
 	step_done(&step);
 }
 
@@ -277,8 +277,8 @@ static void test_caps(void)
 		part_is(agent_limits(&step), rows[i].limit, "1");
 		step_done(&step);
 		for (*rows[i].spent = 1000; *rows[i].spent < 1002; ++*rows[i].spent) {
-			ok(!agent_limits(&step) && step.fact, "%s, row %zu: used up", rows[i].limit,
-				i);
+			ok(!agent_limits(&step) && step.fact.kind != FACT_NONE,
+				"%s, row %zu: used up", rows[i].limit, i);
 			step_done(&step);
 		}
 		if (rows[i].set)

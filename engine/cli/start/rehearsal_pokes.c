@@ -78,9 +78,10 @@ static void count_woken(void *ctx, const json_t *fields)
 {
 	struct rehearsal_pokes *c = ctx;
 	const char *state = json_get_text(fields, "state");
-	const json_t *fact = json_object_get(fields, "fact");
-	if (!strcmp(json_get_text(fields, "t"), "step") &&
-		!strcmp(json_get_text(fact, "woke_by"), "poke"))
+	AUTO_FACT fact = {0};
+	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	if (!strcmp(json_get_text(fields, "t"), "step") && fact.kind == FACT_WAIT &&
+		fact.wait.woke_by == WOKEN_BY_POKE)
 		json_add_int(c->woken, state, 1);
 }
 
