@@ -354,7 +354,9 @@ enum live_end live_agent(struct live *live, const struct step *step, struct fact
 	enum live_end end = converse(&t, fact, egress, e);
 	proposals_done(&t.proposals);
 	secret_end(&t.secret);
-	/* A killed agent leaves its broker, its launcher and a command's processes. */
+	/* A killed agent leaves its broker, its launcher and a command's processes. Nobody hears
+	 * what that command made, but commands write in the clone alone, and the clone goes back to
+	 * the tree before this step (workspace_settle) before the failure is committed. */
 	orphans_end();
 	own_close(&t.to_agent);
 	own_close(&t.events_log.fd);

@@ -375,7 +375,8 @@ END
 	[[ $status -eq 125 && $output != *hardened* && $(wc -l <"$SCRATCH/starts") -eq 1 ]]
 }
 
-# Its broker, which is stopped, its launcher and its commands' daemons outlive an agent that is killed.
+# Its broker, which is stopped, its launcher and its commands' daemons outlive an agent that is killed. Nobody
+# hears any more what its last command made: it goes with all that the state has changed.
 killed_agent() { # WHO PROFILE
 	machine_file "agent-$2" <<END
 initial: work
@@ -390,20 +391,27 @@ states:
     output_schema: note
     capture: {finish_json: note}
     timeout_secs: 200
-    on: {ok: good, failed: bad, budget_exhausted: worse, timeout: worse}
+    on: {ok: good, failed: next, budget_exhausted: worse, timeout: worse}
+  next:
+    kind: tool
+    command: [sh, -c, 'ls -A >&2; test "\$(ls -A | tr "\\\\n" " ")" = ".git file "']
+    timeout_secs: 20
+    on: {ok: bad, nonzero: worse, timeout: worse}
   good: {kind: terminal, status: ok, reason: good}
   bad: {kind: terminal, status: failed, reason: "was failed"}
   worse: {kind: terminal, status: failed, reason: worse}
 END
 	mkdir -p "$SCRATCH/agent-$2/rehearsal"
 	cat >"$SCRATCH/agent-$2/rehearsal/a.jsonl" <<END
-{"state":"work","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","(setsid sleep $marker &); touch up; sleep $marker"]}}]}}
+{"state":"work","match":{"turn":0},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","git init -q sub; git init -q --bare bare; mkdir -p jj/.jj; (setsid sleep $marker &); touch up; sleep $marker"]}}]}}
 END
 	printf '%s\n' "sandbox: {profile: $2, run_commands: \"yes\"}" >"$SCRATCH/config/agent6/config.yaml"
 	local code=0 agent broker dir=$SCRATCH/stage-$2
 	mkdir -p "$dir/workspace"
 	git -C "$dir/workspace" init -q -b main
-	git -C "$dir/workspace" -c user.name=op -c user.email=op@host commit -q --allow-empty -m first
+	touch "$dir/workspace/file"
+	git -C "$dir/workspace" add file
+	git -C "$dir/workspace" -c user.name=op -c user.email=op@host commit -q -m first
 	give_user "$SCRATCH"
 	$1 env XDG_CONFIG_HOME="$SCRATCH/config" "$AGENT6_BIN/agent6" machine rehearse --config "$SCRATCH/config/agent6/config.yaml" \
 		--dir "$dir" "$SCRATCH/agent-$2" >"$SCRATCH/said" 2>&1 3>&- &
@@ -415,7 +423,9 @@ END
 	kill -9 "$agent"
 	wait $! || code=$?
 	cat "$SCRATCH/said"
-	[[ $code -eq 1 ]] && grep -q "was failed" "$SCRATCH/said"
+	[[ $code -eq 1 ]]
+	grep -q "was failed" "$SCRATCH/said"
+	[[ $(find "$dir"/state/*/machines -name aside -prune -o -name .git -print | wc -l) -eq 1 ]] # the clone's own
 	nothing_left
 }
 

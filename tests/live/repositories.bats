@@ -103,3 +103,66 @@ END
 	ln -s "$SCRATCH" "$data"
 	agent6 machine status --json full | jq -e '.repositories == {paths: [], cut: true}'
 }
+
+# A command of an agent, and its verification, each make one in the clone that they work in.
+planting_agent() { # WHO PROFILE
+	local dir=$SCRATCH/stage-$1-$2 home moved
+	printf '%s\n' "sandbox: {profile: $2, run_commands: \"yes\"}" >"$SCRATCH/config.yaml"
+	machine_file "plants-$2" <<'END'
+initial: edit
+budget: {max_transitions: 9, max_usd: 5.0}
+schemas: {note: {text: str}}
+vars: {agent: {note: {type: note, default: {text: ""}}}}
+config: {workflow: {verify_command: [sh, -c, 'echo verified && git init -q verify/own']}}
+states:
+  edit:
+    kind: agent
+    mode: run
+    prompt: Edit it.
+    output_schema: note
+    capture: {finish_json: note}
+    timeout_secs: 60
+    on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+END
+	mkdir -p "$SCRATCH/plants-$2/rehearsal" "$dir/workspace"
+	cat >"$SCRATCH/plants-$2/rehearsal/a.jsonl" <<'END'
+{"state":"edit","match":{"turn":0,"tools":["run_verify_command","run_command"]},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","git init -q made && echo well"]}}]}}
+{"state":"edit","match":{"turn":1,"last":"The command failed: it made a repository; /tmp is where one may be made: "},"reply":{"tool_calls":[{"name":"run_verify_command","arguments":{}}]}}
+{"state":"edit","match":{"turn":2,"last":"The command failed: it made a repository; /tmp is where one may be made: "},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","git init -q \"$HOME/own\"; ls -d made/.git verify/own/.git; echo gone"]}}]}}
+{"state":"edit","match":{"turn":3,"last":"gone"},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
+END
+	git -C "$dir/workspace" init -q -b main
+	touch "$dir/workspace/file"
+	git -C "$dir/workspace" add file
+	git -C "$dir/workspace" -c user.name=op -c user.email=op@host commit -qm first
+	give_user "$SCRATCH"
+	[[ $1 == as_user ]] || chown -R root: "$dir"
+	run "$1" env XDG_CONFIG_HOME="$SCRATCH/config" "$AGENT6_BIN/agent6" machine rehearse --config "$SCRATCH/config.yaml" --dir "$dir" "$SCRATCH/plants-$2"
+	echo "$output"
+	[[ $status -eq 0 && $output == *"state edit made the repository "*"/made/.git, which was moved aside; back with: chmod "* ]]
+	home=$(echo "$dir"/state/*/machines/plants-*)
+	grep -a '"t":"step"' "$home/journal.jsonl" | jq -r '.fact.moved_aside[] | .path, .to' >"$SCRATCH/moved"
+	[[ $(sed -n '1s,.*/\(made/.git\)$,\1,p; 3s,.*/\(verify/own/.git\)$,\1,p' "$SCRATCH/moved" | paste -sd' ') == "made/.git verify/own/.git" ]]
+	for moved in $(sed -n '2p; 4p' "$SCRATCH/moved"); do
+		[[ $moved == "$home/aside/"*/moved && -d $moved && $(stat -c %a "$moved") == 0 ]]
+	done
+	[[ -z $(find "$home" -name aside -prune -o -path '*/made/.git' -print -o -path '*/own/.git' -print) ]]
+	# Each is in the audit trail, with the command and with both of its places.
+	grep -rah '"t":"sandbox_violation".*"what":"repository"' "$dir/state" >"$SCRATCH/audit"
+	cat "$SCRATCH/audit"
+	jq -se 'length == 4 and all(.[]; .state == "edit") and map(select(.path) | .path, .to) == $moved and
+			map(.argv // empty | last) == ["git init -q made && echo well", "echo verified && git init -q verify/own"]' \
+		--argjson moved "$(jq -R . "$SCRATCH/moved" | jq -s .)" "$SCRATCH/audit"
+}
+
+@test "an agent's command that makes a repository has failed, and so has its verification; both are moved aside and audited" {
+	planting_agent env strict
+	planting_agent as_user strict
+}
+
+@test "an agent's command that makes a repository has failed, hardened" {
+	need_hardened
+	planting_agent as_user hardened
+}
