@@ -21,7 +21,7 @@ enum row_when { ROW_NEEDED, ROW_ALWAYS, ROW_ELSE };
 struct row {
 	enum row_type type;
 	enum row_when when;
-	const char *name; /* NULL behind the last */
+	const char *name; /* NULL: after the last */
 	size_t at;
 };
 
@@ -38,7 +38,8 @@ static const struct row *const rows_of[] = {[FACT_TOOL] = tool_rows,
 	[FACT_WAIT] = wait_rows,
 	[FACT_BRANCH] = branch_rows};
 
-/* False: `value` is not of the row's type, and the member stays as it is. */
+/* Stores a member's value at `at`. Returns false if it is not of the row's type; the member then
+ * stays as it is. */
 static bool read_value(const struct row *row, json_t *value, void *at)
 {
 	const char *text = json_string_value(value);
@@ -66,7 +67,7 @@ static bool read_value(const struct row *row, json_t *value, void *at)
 	return false;
 }
 
-/* Returns the value of a member; NULL: there is nothing to say. New reference. */
+/* Returns the value of a member, a new reference. NULL: the member has none. */
 static json_t *write_value(const struct row *row, const void *at)
 {
 	const struct fact_number *number = at;
@@ -89,7 +90,7 @@ static json_t *write_value(const struct row *row, const void *at)
 	return NULL;
 }
 
-/* Tells by the member that only this kind has. */
+/* Finds the kind by the member that only this kind has. */
 static enum fact_kind kind_of(const json_t *from)
 {
 	static const struct {
@@ -134,7 +135,8 @@ void fact_done(struct fact *fact)
 	*fact = (struct fact){.kind = FACT_NONE};
 }
 
-/* What was held before stays: the first of the list is the object that it was decoded from. */
+/* Keeps `value` in a list, after the values that were held before: the first is the object that the
+ * fact was decoded from. */
 json_t *fact_hold(struct fact *fact, json_t *value)
 {
 	json_t *before = fact->held;

@@ -1,15 +1,15 @@
 /*
- * A fact: what an execution of a state has brought, and all that the journal keeps of it.
+ * A fact: the result of one execution of a state, with all that the journal keeps of it.
  *
- * Texts and values lie in `held`: those of a decoded fact in the object that it was decoded from,
- * others where fact_text and fact_hold have put them. They live until fact_done.
+ * A decoded fact points into the object that it was decoded from, which is in `held`; fact_text and
+ * fact_hold add other texts and values there. All of them live until fact_done.
  */
 #ifndef CONTRACT_FACT_H
 #define CONTRACT_FACT_H
 #include "contract/outcome.h"
 #include "contract/spend.h"
 
-/* What woke a wait. */
+/* The causes that wake a wait. */
 #define WAKERS(X)     X(TIMER, "timer") X(POKE, "poke")
 #define X(name, text) WOKEN_BY_##name,
 enum waker { WAKERS(X) WAKER_COUNT };
@@ -27,15 +27,15 @@ struct fact_number {
 struct tool_fact {
 	struct fact_number exit, signal, wall_ms, max_rss_kib;
 	bool timed_out;
-	bool not_utf8;          /* what it printed was no clean UTF-8, and is no more as it was */
-	bool too_many_values;   /* more than are read of what should be JSON */
-	const char *output;     /* what it printed; its edges where it was too long */
-	int64_t output_dropped; /* bytes that are left out between the edges; 0: none */
-	const char *output_sha256; /* of all of it where some is left out; else NULL */
+	bool not_utf8;             /* the output was no clean UTF-8, and `output` differs from it */
+	bool too_many_values;      /* the output should be JSON and has more values than are read */
+	const char *output;        /* the output; if it was too long, its beginning and end */
+	int64_t output_dropped;    /* bytes left out between the two; 0: none */
+	const char *output_sha256; /* of the whole output if a part is left out; else NULL */
 	const char *stderr_tail;
-	const char *lost;     /* how its launcher was lost; NULL: it was not */
-	const char *not_kept; /* why git does not take what it left; NULL: it does */
-	const char *planted;  /* which repository it made that it may not; NULL: none */
+	const char *lost;     /* how the launcher was lost; NULL: it was not */
+	const char *not_kept; /* why git does not record the changes; NULL: it does */
+	const char *planted;  /* a repository that the command made against the rules; NULL: none */
 };
 
 struct agent_fact {
@@ -47,7 +47,7 @@ struct agent_fact {
 };
 
 struct wait_fact {
-	const char *wake; /* when it was to end by itself; NULL: never */
+	const char *wake; /* the time at which it ends by itself; NULL: never */
 	enum waker woke_by;
 	json_t *payload;  /* of the poke; NULL: none */
 	const char *poke; /* its file; NULL: the timer woke it */
@@ -62,7 +62,7 @@ struct fact {
 		struct wait_fact wait;
 		int64_t clause; /* of a branch, from 0 */
 	};
-	/* Of a tool's and an agent's fact; NULL: nothing. */
+	/* For a tool's and an agent's fact; NULL: none. */
 	const char *reason;
 	const char *logs_cut; /* which files of the step are not whole, and why */
 	json_t *moved_aside;  /* repositories that commands made: [{path, to}] */
@@ -71,8 +71,8 @@ struct fact {
 
 #define AUTO_FACT __attribute__((cleanup(fact_done))) struct fact
 
-/* Reads `from`, whatever it is: FACT_NONE if it is no fact. A member that is not of its type is
- * left out. Returns -1, with all else decoded, where what an agent has spent cannot be read. */
+/* Reads `from`, which may be any value: FACT_NONE if it is no fact. Leaves out a member of a wrong
+ * type. Returns -1, with all else decoded, if an agent's spending cannot be read. */
 int fact_decode(const json_t *from, struct fact *out, struct err *e);
 /* Returns the object that the journal holds. New reference. */
 json_t *fact_encode(const struct fact *fact);

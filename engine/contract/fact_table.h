@@ -5,8 +5,8 @@
 #define CONTRACT_FACT_TABLE_H
 
 /* clang-format off */
-/* Type, when it is written, name, member of struct fact. NEEDED: a fact without it is none; ALWAYS:
- * it is written as null where there is nothing to say; ELSE: it is left out then. */
+/* Type, when it is written, name, member of struct fact. NEEDED: an object without it is no fact.
+ * ALWAYS: written as null if it has no value. ELSE: left out if it has no value. */
 #define FACT_WORK(X) \
 	X(TEXT, ELSE, "logs_cut", logs_cut) \
 	X(LIST, ELSE, "moved_aside", moved_aside)
@@ -29,7 +29,7 @@
 	FACT_WORK(X)
 #define FACT_NOT_RUN_MEMBERS(X) \
 	X(TEXT, NEEDED, "not_run", not_run)
-/* And those of struct spend. */
+/* The members of struct spend come with these. */
 #define FACT_AGENT_MEMBERS(X) \
 	X(OUTCOME, NEEDED, "outcome", agent.outcome) \
 	X(TEXT, ALWAYS, "reason", reason) \

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A command may have filled the directory: whoever asks for a status does not wait for all of it.
- */
+/* Bounds of the search, since a command may have filled the directory and a status must not wait
+ * for all of it. */
 enum { ENTRIES_MAX = 100000, DEPTH_MAX = 32, LISTED_MAX = 20 };
 
 struct search {
@@ -50,7 +50,7 @@ static bool is_directory(int dir_fd, const struct dirent *entry)
 
 static void look_at(struct search *search, int dir_fd, const char *name);
 
-/* A repository is named once, whatever lies in it. */
+/* Looks for repositories below a directory. Names each one once, and does not search inside it. */
 static void look_below(struct search *search, DIR *dir)
 {
 	size_t before = strlen(search->path), room = sizeof(search->path) - before;

@@ -8,9 +8,8 @@
 
 #include <jansson.h>
 
-/* Looks for directories that git, Mercurial or Jujutsu take for a repository. Returns {paths, cut}:
- * their absolute paths, the first of many, and whether there may be more than the search has come
- * to. Follows no link. NULL: there is none, and all was looked at. New
- * reference. */
+/* Looks for directories that git, Mercurial or Jujutsu take for a repository, and follows no link.
+ * Returns {paths, cut}, a new reference: the absolute paths of the first ones, and whether there
+ * may be more than the search reached. NULL: there is none, and the search was complete. */
 json_t *data_repositories(const struct instance *instance);
 #endif

@@ -1,5 +1,5 @@
 /* contract: facts are read and written as the journal's schema says, member by member, and every
- * recorded one comes out as it went in. */
+ * recorded fact is the same after decoding and encoding. */
 #include "base/json.h"
 #include "contract/fact.h"
 #include "contract/fact_table.h"
@@ -27,7 +27,7 @@ static const struct kind {
 	{"agent_fact", {FACT_AGENT_MEMBERS(MEMBER) SPEND_MEMBERS}},
 	{"wait_fact", {FACT_WAIT_MEMBERS(MEMBER)}}, {"branch_fact", {FACT_BRANCH_MEMBERS(MEMBER)}}};
 
-/* The first type that the schema gives a member, through a $ref and past null. */
+/* Returns the first type that the schema gives a member, through a $ref and past null. */
 static const char *type_in(const json_t *defs, const json_t *property)
 {
 	const char *ref = json_string_value(json_object_get(property, "$ref"));
@@ -128,7 +128,7 @@ static void test_recorded(void)
 	ok(facts > 30, "there were %zu", facts);
 }
 
-/* What is not of its type is left out, and what must be there decides. */
+/* A member of a wrong type is left out; without a needed member there is no fact. */
 static void test_broken(void)
 {
 	static const struct {
