@@ -482,6 +482,8 @@ untouched() {
 		run --separate-stderr -2 agent6 machine run --allow-root-jail "$SCRATCH/given"
 		[[ $stderr == *"state do: $held is not to be written, and lies where commands may write, in $2, which sandbox.profile hardened"* ]]
 		agent6 machine check --report --json "$SCRATCH/given" | jq -e --arg why "$held is not to be written" '.[0].refusals | any(contains($why))'
+		agent6 machine check --report "$SCRATCH/given" | tr -s ' \n' ' ' >"$SCRATCH/shown" # long paths are broken anywhere
+		grep -q "with this configuration it would be refused on this host state do: .* is not to be written, .* or use sandbox.profile strict" "$SCRATCH/shown"
 		run --separate-stderr -2 agent6 jail --read-only --write "$1" -- true
 		[[ $stderr == *"$held is not to be written, and lies where commands may write, in $2, "* ]]
 		rm -r "$SCRATCH/given"
@@ -492,6 +494,11 @@ untouched() {
 		echo "sandbox: {profile: hardened, write: [$SCRATCH/grant], protect: [$held]}" >"$SCRATCH/config/agent6/config.yaml"
 		refused "$SCRATCH/grant" "$SCRATCH/grant"
 	done
+	# strict takes the part out of the grant.
+	echo "sandbox: {profile: strict, write: [$SCRATCH/grant], protect: [$SCRATCH/grant/kept]}" >"$SCRATCH/config/agent6/config.yaml"
+	run agent6 jail --write "$SCRATCH/grant" -- touch "$SCRATCH/grant/made" "$SCRATCH/grant/kept/made"
+	echo "$output"
+	[[ $status -eq 1 && $output == *"kept/made': Read-only file system"* && -e $SCRATCH/grant/made && ! -e $SCRATCH/grant/kept/made ]]
 	# The workspace's own .git, where a grant lies around a workspace that is only read.
 	echo "sandbox: {profile: hardened, write: [$SCRATCH/repo]}" >"$SCRATCH/config/agent6/config.yaml"
 	held=$SCRATCH/repo/.git
