@@ -444,19 +444,28 @@ static void add_wait(
 			result->wake_unix_us ? "earlier" : "up", id);
 }
 
+/* Says so of a run that was stopped, to whoever ran it and to whoever watches it alike. */
+static void add_parked(struct buf *line, const char *state)
+{
+	buf_adds(line, "It is parked before state ");
+	text_clean(line, state, 64);
+	buf_adds(line, "; running it again continues it.");
+}
+
 static void add_next(
 	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
 {
 	bool parked = result->status == RUN_STOPPED || result->status == RUN_INTERRUPTED ||
 		      result->status == RUN_TERMINATED;
+	if (parked && !show->thrown_away)
+		buf_adds(line, "\n");
 	if (show->thrown_away && (parked || result->status == RUN_WAITING))
 		buf_addf(line, "\nIt %s state %s, and is thrown away; --dir DIR keeps a rehearsal.",
 			parked ? "stopped before" : "waited in", result->state);
 	else if (result->status == RUN_WAITING)
 		add_wait(show, line, id, result);
 	else if (parked)
-		buf_addf(line, "\nIt is parked before state %s; the same command continues it.",
-			result->state);
+		add_parked(line, result->state);
 	else if (show->id && (result->status == RUN_FAILED || result->status == RUN_BUDGET))
 		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
 	if (show->id && result->already_ended)
@@ -534,9 +543,7 @@ void show_result(struct show *show, const char *id, const struct drive_result *r
 static void show_stop(struct show *show, const json_t *fields)
 {
 	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	buf_adds(&line, "stopped in state ");
-	text_clean(&line, json_get_text(fields, "state"), 64);
-	buf_adds(&line, "; running it again continues it");
+	add_parked(&line, json_get_text(fields, "state"));
 	print_line(show, &line);
 }
 

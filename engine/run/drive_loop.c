@@ -405,8 +405,8 @@ static bool may_go_on(struct drive *drive)
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
 	if (signal)
 		return drive_end(drive, signal == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
-			"stopped by a signal in state %s", drive->at.state->name);
-	return drive_end(drive, RUN_STOPPED, "stopped in state %s", drive->at.state->name);
+			"parked by a signal before state %s", drive->at.state->name);
+	return drive_end(drive, RUN_STOPPED, "parked before state %s", drive->at.state->name);
 }
 
 static bool announce(struct drive *drive)

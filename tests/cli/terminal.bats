@@ -231,7 +231,7 @@ watching() {
 	eventually agent6 machine replay flow --quiet
 	tmux -S "$SCRATCH/tmux" -f /dev/null new-session -d -x 80 -y 24 \
 		"'$AGENT6_BIN/agent6' machine watch flow; echo exit \$?; cat" 3>&-
-	shows '^ *2  work since 20..-..-.. ..:..:.. UTC$'
+	shows '^ *2  work  *since 20..-..-.. ..:..:.. UTC$'
 	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
 	shows 'exit 0'
 	wait "$runner"
@@ -308,8 +308,9 @@ branching_machine() {
 	agent6 machine stop flow
 	touch "$(echo "$SCRATCH"/state/*/machines/flow/data)/go"
 	wait "$runner"
-	grep -qx 'It is parked before state rest; the same command continues it.' "$SCRATCH/output"
-	shows 'stopped in state rest'
+	local parked='It is parked before state rest; running it again continues it.'
+	grep -qx "$parked" "$SCRATCH/output"
+	shows "^$parked\$"
 	[[ $(agent6 machine list --json | jq -r '.[0] | "\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
 	[[ $(agent6 machine status flow --json | jq -r '"\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
 }
