@@ -252,12 +252,12 @@ int main(void)
 	json_t *layers = json_object();
 	buf_init(&in.said, ANSWER_BYTES_MAX);
 	if (read_targets() || prepare(&in, layers, &e)) {
-		emit("result", loop_failure(e.text));
+		emit(EVENT_RESULT, loop_failure(e.text));
 		return EXIT_SANDBOX;
 	}
-	emit("confined", json_pack("{s:o}", "layers", layers));
+	emit(EVENT_CONFINED, json_pack("{s:o}", "layers", layers));
 	if (task_read(STDIN_FILENO, &in.task, &e)) {
-		emit("result", loop_failure(e.text));
+		emit(EVENT_RESULT, loop_failure(e.text));
 		return 0;
 	}
 	intrude(&in);
@@ -265,6 +265,6 @@ int main(void)
 	launcher_stop(&in.launcher);
 	struct loop_result result = {
 		.payload = json_pack("{s:s}", "text", in.said.data), .turns = 1};
-	emit("result", loop_result_json(&result));
+	emit(EVENT_RESULT, loop_result_json(&result));
 	return 0;
 }
