@@ -294,8 +294,8 @@ check_relay() { # WHO PROFILE
 	mkdir "$SCRATCH/link.d"
 	ln -s link.d "$SCRATCH/link"
 	cd "$SCRATCH/link"
-	run -0 agent6 jail -- pwd
-	[[ $output == "$SCRATCH/link.d" ]]
+	run --separate-stderr -0 agent6 jail -- pwd
+	[[ $output == "$SCRATCH/link.d" && $stderr == *"the workspace is $SCRATCH/link.d, "* ]]
 }
 
 @test "jail --pty: terminals of its own, and of the one it is started from only a way to write" {
