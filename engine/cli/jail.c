@@ -29,6 +29,7 @@ struct jailing {
 	struct confine confine;
 	struct git_elsewhere elsewhere;
 	char aside[PATH_MAX];
+	struct jail_order order; /* the command; owned */
 };
 
 /* --- the policy ------------------------------------------------------------------------------- */
@@ -53,14 +54,19 @@ static json_t *command(const struct call *call)
 	return argv;
 }
 
+static struct jail_order order_of(const struct jailing *jailing, json_t *argv)
+{
+	return (struct jail_order){.argv = argv,
+		.env = confine_environment(),
+		.timeout_secs = jailing->state.timeout_secs};
+}
+
 /* Returns the policy of a tool state with these grants. */
 static json_t *make_policy(const struct jailing *jailing)
 {
 	json_t *policy = confine_policy(&jailing->confine, &jailing->state);
 	const char *network = call_value(jailing->call, "network");
 	json_object_set_new(policy, "network", json_string(network ? network : "none"));
-	json_object_set_new(policy, "argv", command(jailing->call));
-	json_object_set_new(policy, "env", confine_environment());
 	return policy;
 }
 
@@ -114,16 +120,17 @@ static int settle(struct jailing *jailing, struct err *e)
 /* --- what could be seen ----------------------------------------------------------------------- */
 
 /* Prints the mounts of a real jail, as its kernel reports them. */
-static int explain(const struct jailing *jailing, json_t *policy, struct err *e)
+static int explain(struct jailing *jailing, const json_t *policy, struct err *e)
 {
 	json_auto_t *status = NULL;
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	AUTO_FD int seen = memfd_create("mounts", MFD_CLOEXEC);
 	if (nothing < 0 || seen < 0)
 		return err_errno(e, "cannot make a memory file");
-	json_object_set_new(policy, "argv", json_pack("[s,s]", "/bin/cat", "/proc/self/mountinfo"));
+	jail_order_done(&jailing->order);
+	jailing->order = order_of(jailing, json_pack("[s,s]", "/bin/cat", "/proc/self/mountinfo"));
 	int stdio[] = {nothing, seen, STDERR_FILENO};
-	int code = jail_call(policy, stdio, NULL, &status, e);
+	int code = jail_call(policy, &jailing->order, stdio, NULL, &status, e);
 	AUTO_BUF text = BUF_INIT(MOUNTS_BYTES_MAX);
 	if (code || lseek(seen, 0, SEEK_SET) < 0 || io_read_all(seen, &text, "the mounts", e))
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
@@ -155,11 +162,13 @@ static int explain(const struct jailing *jailing, json_t *policy, struct err *e)
 static bool strict_works(const struct jailing *jailing)
 {
 	json_auto_t *status = NULL;
-	json_auto_t *policy = profile_probe(
-		"strict", jailing->confine.allow_root_jail, json_pack("[s]", "/bin/true"));
+	json_auto_t *policy = profile_probe("strict", jailing->confine.allow_root_jail);
+	struct jail_order order = profile_order(NULL);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int stdio[] = {nothing, nothing, nothing};
-	return nothing < 0 || !jail_call(policy, stdio, NULL, &status, NULL);
+	bool works = nothing < 0 || !jail_call(policy, &order, stdio, NULL, &status, NULL);
+	jail_order_done(&order);
+	return works;
 }
 
 /* Tells about planted repositories. The exit status stays the command's own, unless it would mean
@@ -196,7 +205,7 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 {
 	json_auto_t *status = NULL;
 	char limit[ENDING_LIMIT_BYTES];
-	int code = jail_call(policy, relay->command, relay, &status, e);
+	int code = jail_call(policy, &jailing->order, relay->command, relay, &status, e);
 	if (code > 0 && ending_limit(status, limit, sizeof(limit)))
 		text_complain("the command ended with status %d: %s", code, limit);
 	if (code > 128 && !status)
@@ -216,7 +225,7 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 	json_object_set_new(policy, "profile", json_string("hardened"));
 	json_decref(status);
 	status = NULL;
-	code = jail_call(policy, relay->command, relay, &status, e);
+	code = jail_call(policy, &jailing->order, relay->command, relay, &status, e);
 	return code < 0 ? code : tell_planted(status, code);
 }
 
@@ -261,6 +270,7 @@ static int run_jail(struct jailing *jailing, struct err *e)
 	if (settle(jailing, e))
 		return -1;
 	json_auto_t *policy = make_policy(jailing);
+	jailing->order = order_of(jailing, command(c));
 	if (!call_has(c, "explain") && operator_file_dir(jailing->setup.statedir.repo, e))
 		return -1;
 	return call_has(c, "explain") ? explain(jailing, policy, e)
@@ -282,6 +292,7 @@ static int run(const struct call *call)
 	if (!read_grants(call, "read", reads, &t->read_count, &e) &&
 		!read_grants(call, "write", writes, &t->write_count, &e))
 		code = run_jail(&g, &e);
+	jail_order_done(&g.order);
 	for (size_t i = 0; i < t->read_count; i++)
 		free((char *)(uintptr_t)reads[i]);
 	for (size_t i = 0; i < t->write_count; i++)

@@ -245,15 +245,15 @@ json_t *confine_policy(const struct confine *confine, const struct state *state)
 		json_array_append_new(write, json_string(confine->data_dir));
 	json_t *repositories = confine->data_dir ? json_pack("[s]", confine->data_dir) : NULL;
 	return json_pack(
-		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:I,s:o,s:b,s:o*}",
+		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:o,s:b,s:o*}",
 		"version", 1, "repositories", repositories, "aside", confine->aside, "profile",
 		confine->profile, "cwd",
 		t->workspace == WORKSPACE_NONE ? confine->data_dir : confine->workspace, "network",
 		network, "workspace", "path", confine->workspace, "access", access[t->workspace],
 		"read", read, "write", write, "protect", confine_protected(confine, t), "hide",
-		confine_hidden(confine), "bundle", confine->bundle, "timeout_secs",
-		(json_int_t)state->timeout_secs, "limits", limits(t, &sandbox->limits),
-		"allow_root_jail", confine->allow_root_jail, "pty", t->pty ? json_true() : NULL);
+		confine_hidden(confine), "bundle", confine->bundle, "limits",
+		limits(t, &sandbox->limits), "allow_root_jail", confine->allow_root_jail, "pty",
+		t->pty ? json_true() : NULL);
 }
 
 json_t *confine_command_policy(const struct confine *confine)
@@ -265,7 +265,6 @@ json_t *confine_command_policy(const struct confine *confine)
 	json_object_set_new(
 		policy, "write", json_array()); /* the data directory is for tool states only */
 	json_object_del(policy, "repositories");
-	json_object_del(policy, "timeout_secs");
 	return policy;
 }
 

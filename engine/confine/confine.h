@@ -71,10 +71,10 @@ int confine_check_found(
 bool confine_runs_commands(const struct state *state, const struct config *config);
 /* Reports whether the commands or edits of `state` may change the workspace. */
 bool confine_writes(const struct state *state);
-/* Returns the jail policy of a tool state, complete but for argv and env. New reference. */
+/* Returns the jail policy of a tool state, complete but for the order. New reference. */
 json_t *confine_policy(const struct confine *confine, const struct state *state);
-/* Returns the policy of every command that an agent runs, complete but for argv, env and
- * timeout_secs: the workspace is writable, and there is no network unless sandbox.tool_network is
+/* Returns the policy of every command that an agent runs, complete but for env and the
+ * order: the workspace is writable, and there is no network unless sandbox.tool_network is
  * allow. New reference. */
 json_t *confine_command_policy(const struct confine *confine);
 /* Returns the variables of this process's environment that every command gets: LANG, LC_ALL, TERM

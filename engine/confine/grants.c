@@ -55,10 +55,9 @@ static void wipe(json_t *env, const struct config *config, const struct tool_sta
 }
 
 char *grants_order(const struct config *config, const struct tool_state *state,
-	const json_t *policy, struct err *e)
+	const struct jail_order *order, struct err *e)
 {
-	json_auto_t *env = json_object();
-	json_object_update(env, json_object_get(policy, "env"));
+	json_auto_t *env = order->env ? json_copy(order->env) : json_object();
 	for (size_t i = 0; i < state->secret_count; i++) {
 		const struct config_secret *secret = find(config, state->secrets[i]);
 		const char *value = secret ? getenv(secret->env) : NULL;
@@ -68,9 +67,8 @@ char *grants_order(const struct config *config, const struct tool_state *state,
 		}
 		json_object_set_new(env, secret->env, json_string(value));
 	}
-	json_auto_t *order = json_pack("{s:O, s:O, s:O}", "argv", json_object_get(policy, "argv"),
-		"env", env, "timeout_secs", json_object_get(policy, "timeout_secs"));
-	char *text = order ? json_text(order) : NULL;
+	const struct jail_order whole = {order->argv, env, order->timeout_secs};
+	char *text = jail_order_text(&whole);
 	wipe(env, config, state);
 	if (!text)
 		err_set(e, "the command cannot be written");

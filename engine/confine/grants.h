@@ -9,6 +9,7 @@
 #define CONFINE_GRANTS_H
 #include "base/secrets.h"
 #include "config/config.h"
+#include "contract/jail_order.h"
 #include "launch/output.h"
 #include "machine/machine.h"
 
@@ -19,10 +20,10 @@ enum { GRANT_BYTES_MIN = SECRETS_BYTES_MIN };
 /* Checks that `machine` may have the secret and that it is set. The message names the setting. */
 int grants_check(
 	const struct config *config, const char *machine, const char *secret, struct err *e);
-/* Returns the order for a tool state's launcher: the command and environment of `policy`, with the
- * secrets in env. Heap text; the caller wipes it. NULL: a secret is missing. */
+/* Returns the order for a tool state's launcher: `order` with the secrets in its
+ * environment. Heap text; the caller wipes it. NULL: a secret is missing. */
 char *grants_order(const struct config *config, const struct tool_state *state,
-	const json_t *policy, struct err *e);
+	const struct jail_order *order, struct err *e);
 /* Removes the state's secrets from a closed output. */
 void grants_redact(const struct config *config, const struct state *state, struct output *output);
 #endif

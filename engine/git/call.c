@@ -5,6 +5,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
+#include "contract/jail_order.h"
 #include "git/environment.h"
 #include "git/parse.h"
 #include "launch/ending.h"
@@ -97,29 +98,45 @@ static void name_repository(json_t *env, const struct git_repo *git_repo)
 	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
 }
 
+/* What is asked of agent6-jail. */
+struct asked {
+	json_t *policy; /* owned */
+	struct jail_order order;
+};
+
+static void asked_done(struct asked *asked)
+{
+	json_decref(asked->policy);
+	jail_order_done(&asked->order);
+}
+
 /* Builds the policy of a call. A reading call needs no uid of its own: its git executes nothing,
  * and can write nowhere. */
-static json_t *policy_of(const struct git_repo *git_repo, const struct git_call *call,
-	const struct buf *names, const char *profile, struct err *e)
+static json_t *policy_of(
+	const struct git_repo *git_repo, const struct git_call *call, const char *profile)
 {
 	const char *top = top_of(git_repo, call);
+	return json_pack("{s:i,s:[s],s:s,s:s,s:s,s:{s:s,s:s},s:o,s:b}", "version", 1,
+		"repositories", top, "profile", profile, "cwd", top, "network", "none", "workspace",
+		"path", top, "access", access_of(git_repo, call), "read",
+		outside(git_repo, top, profile), "allow_root_jail",
+		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail);
+}
+
+static int asked_init(struct asked *asked, const struct git_repo *git_repo,
+	const struct git_call *call, const struct buf *names, const char *profile, struct err *e)
+{
 	json_t *env = environment_new(names, &git_repo->filters, call->as, e);
+	*asked = (struct asked){.order = {.env = env, .timeout_secs = deadline_secs(call)}};
 	if (!env)
-		return NULL;
+		return -1;
 	if (call->hook)
 		name_repository(env, git_repo);
 	if (call->borrowed)
 		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(git_repo->borrowed));
-	json_t *policy = json_pack("{s:i,s:[s],s:s,s:o,s:s,s:o,s:s,s:{s:s,s:s},s:o,s:i,s:b}",
-		"version", 1, "repositories", top, "profile", profile, "argv",
-		git_argv(git_repo, call), "cwd", top, "env", env, "network", "none", "workspace",
-		"path", top, "access", access_of(git_repo, call), "read",
-		outside(git_repo, top, profile), "timeout_secs", deadline_secs(call),
-		"allow_root_jail",
-		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail);
-	if (!policy)
-		err_set(e, "a path of the repository is not UTF-8");
-	return policy;
+	asked->order.argv = git_argv(git_repo, call);
+	asked->policy = policy_of(git_repo, call, profile);
+	return asked->policy ? 0 : err_set(e, "a path of the repository is not UTF-8");
 }
 
 /* --- the process ------------------------------------------------------------------------------ */
@@ -154,12 +171,12 @@ static int judge(int status_fd, int code, struct ended *out, struct err *e)
 }
 
 /* Runs the jail. Returns -1 if it could not be started, or was killed. */
-static int run_jail(const json_t *policy, const struct git_call *call, struct buf *out,
+static int run_jail(const struct asked *asked, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
 	const struct buf *input = call->input;
 	AUTO_FREE char *jail = child_sibling("agent6-jail", e);
-	AUTO_FREE char *text = json_text(policy);
+	AUTO_FREE char *text = jail_policy_text(asked->policy, &asked->order);
 	if (!jail || !text)
 		return err_set(e, "out of memory");
 	if (strlen(text) > POLICY_BYTES_MAX)
@@ -196,13 +213,13 @@ static int run_jail(const json_t *policy, const struct git_call *call, struct bu
 /* Runs the jail, more than once if needed. The profile works on this host, so a failed set-up is
  * temporary: a socket in the work tree that comes and goes, a lack of resources. Nothing has run
  * then. */
-static int run_in(const json_t *policy, const struct git_call *call, struct buf *out,
+static int run_in(const struct asked *asked, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
 	int tries = 0;
 	do {
 		buf_clear(words);
-		if (run_jail(policy, call, out, words, ended, e))
+		if (run_jail(asked, call, out, words, ended, e))
 			return -1;
 	} while (ended->ending == ENDING_UNMADE && ending_again(++tries));
 	return 0;
@@ -256,14 +273,17 @@ static int run(const struct git_repo *git_repo, const struct git_call *call,
 	AUTO_BUF words = BUF_INIT(GIT_OUTPUT_MAX);
 	if (!find_git())
 		return err_set(e, "git is not installed");
-	json_auto_t *policy = policy_of(git_repo, call, names, profile, e);
-	if (!policy || run_in(policy, call, out, &words, &ended, e))
+	struct asked asked;
+	int failed = asked_init(&asked, git_repo, call, names, profile, e) ||
+		     run_in(&asked, call, out, &words, &ended, e);
+	asked_done(&asked);
+	if (failed)
 		return -1;
 	if (*ended.why.text)
 		return err_set(e, "%s was not run, its %s jail could not be set up, %s%s%s",
 			call->hook ? "a hook" : "git", profile, ended.why.text,
 			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
-	bool failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
+	failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
 	return failed ? report(call, &ended, out, &words, e) : 0;
 }
 
@@ -279,9 +299,11 @@ const char *git_profile(struct err *why)
 		struct buf names = {0};
 		struct ended ended = {0};
 		AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX), words = BUF_INIT(GIT_OUTPUT_MAX);
-		json_auto_t *policy = policy_of(&none, &call, &names, "strict", &unstrict);
-		if (policy && !run_in(policy, &call, &out, &words, &ended, &unstrict))
+		struct asked asked;
+		if (!asked_init(&asked, &none, &call, &names, "strict", &unstrict) &&
+			!run_in(&asked, &call, &out, &words, &ended, &unstrict))
 			unstrict = ended.why;
+		asked_done(&asked);
 		found = *unstrict.text ? "hardened" : "strict";
 	}
 	*why = unstrict;

@@ -4,6 +4,7 @@
 #include "base/fdpass.h"
 #include "base/io.h"
 #include "base/json.h"
+#include "contract/jail_order.h"
 #include "launch/orphans.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -12,12 +13,9 @@
 
 enum { STOP_MS = 5000 };
 
-/* Writes the policy to a file. The format demands argv and timeout_secs; an order replaces both. */
 static int policy_file(const json_t *policy, struct err *e)
 {
-	json_auto_t *whole = json_pack("{s:[s], s:i}", "argv", "true", "timeout_secs", 1);
-	json_object_update_missing(whole, (json_t *)(uintptr_t)policy);
-	AUTO_FREE char *text = json_text(whole);
+	AUTO_FREE char *text = jail_policy_text(policy, NULL);
 	if (!text)
 		return err_set(e, "the jail's policy cannot be written");
 	return io_memory_file("policy", text, strlen(text), e);

@@ -28,7 +28,7 @@ struct launcher {
 		.child = {-1, -1}, .socket_fd = -1, .words_fd = -1                                 \
 	}
 
-/* Starts a launcher for `policy`, which may lack argv and timeout_secs: orders have them.
+/* Starts a launcher for `policy`, which has no argv and timeout_secs: orders have them.
  * `proxy_fd` (-1: none) is borrowed. The launcher ends with this process, however that dies. */
 int launcher_start(
 	const json_t *policy, int proxy_fd, struct launcher *out, struct err *e) MUST_CHECK;

@@ -101,7 +101,7 @@ static json_t *tool_exposure(const struct state *state, const struct confine *co
 	const struct tool_state *t = &state->tool;
 	json_auto_t *policy = confine_policy(confine, state);
 	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
-	json_object_set(limits, "timeout_secs", json_object_get(policy, "timeout_secs"));
+	json_object_set_new(limits, "timeout_secs", json_integer(state->timeout_secs));
 	bool refused = network_refusal(confine_network_row(confine, state)->tool) != NULL;
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:O, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",

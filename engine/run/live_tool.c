@@ -94,17 +94,6 @@ static int start_egress(struct live *live, const struct step *step, struct run *
 	return 0;
 }
 
-/* Returns the part of a policy that a launcher is started with: everything but what each order
- * brings. */
-static json_t *fixed_part(const json_t *policy)
-{
-	static const char *const ordered[] = {"argv", "env", "timeout_secs"};
-	json_t *fixed = json_copy((json_t *)(uintptr_t)policy);
-	for (size_t i = 0; i < ARRAY_LEN(ordered); i++)
-		json_object_del(fixed, ordered[i]);
-	return fixed;
-}
-
 static bool has_list(const json_t *policy)
 {
 	return json_object_get(json_object_get(policy, "network"), "proxy_fd");
@@ -112,23 +101,21 @@ static bool has_list(const json_t *policy)
 
 void live_ahead(struct live *live, const json_t *policy)
 {
-	json_auto_t *fixed = fixed_part(policy);
 	struct err unheard = ERR_NONE; /* the step that needs the launcher gets the error */
-	if (!has_list(fixed))
-		jails_find(&live->jails, fixed, &unheard);
+	if (!has_list(policy))
+		jails_find(&live->jails, policy, &unheard);
 }
 
-static int find_launcher(struct live *live, const struct step *step, struct run *run,
-	const json_t *policy, struct err *e)
+static int find_launcher(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	if (!has_list(policy)) {
-		run->through = jails_find(&live->jails, policy, e);
+	if (!has_list(step->policy)) {
+		run->through = jails_find(&live->jails, step->policy, e);
 		return run->through ? 0 : -1;
 	}
 	if (run->egress.broker.pid < 0 && start_egress(live, step, run, e))
 		return -1;
 	run->through = &run->own;
-	return launcher_start(policy, run->egress.jail_fd, &run->own, e);
+	return launcher_start(step->policy, run->egress.jail_fd, &run->own, e);
 }
 
 static void drop_launcher(struct live *live, struct run *run)
@@ -159,12 +146,11 @@ static void close_after(struct live *live, const struct step *step, struct run *
  * dies as well, judge reads its last words. */
 static int give_order(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	AUTO_FREE char *order = grants_order(live->config, &step->state->tool, step->policy, e);
-	json_auto_t *policy = fixed_part(step->policy);
+	AUTO_FREE char *order = grants_order(live->config, &step->state->tool, &step->order, e);
 	int rc = order ? 1 : -1;
 	for (int starts = 0; rc == 1 && starts < 2; starts++) {
 		drop_launcher(live, run);
-		rc = find_launcher(live, step, run, policy, e);
+		rc = find_launcher(live, step, run, e);
 		rc = rc ? rc : launcher_order(run->through, order, strlen(order), run->fds, e);
 	}
 	if (order)

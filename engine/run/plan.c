@@ -82,6 +82,7 @@ void step_done(struct step *step)
 {
 	fact_done(&step->fact);
 	json_decref(step->policy);
+	jail_order_done(&step->order);
 	json_decref(step->confine);
 	json_decref(step->request);
 	free(step->stdin_text);

@@ -174,11 +174,11 @@ int plan_tool(const struct plan_env *env, const struct position *position, struc
 	}
 	out->poke = position->poke;
 	out->policy = confine_policy(&env->confine, position->state);
-	json_auto_t *order = json_pack("{s:O,s:o,s:O}", "argv", argv, "env", environment(env, out),
-		"timeout_secs", json_object_get(out->policy, "timeout_secs"));
-	json_object_update(out->policy, order);
-	AUTO_BUF text = BUF_INIT(LAUNCHER_ORDER_BYTES_MAX);
-	if (json_write(&text, order))
+	out->order = (struct jail_order){.argv = json_incref(argv),
+		.env = environment(env, out),
+		.timeout_secs = position->state->timeout_secs};
+	AUTO_FREE char *text = jail_order_text(&out->order);
+	if (!text || strlen(text) > LAUNCHER_ORDER_BYTES_MAX)
 		not_run(out, "the command rendered to more than 192 KiB");
 	return 0;
 }

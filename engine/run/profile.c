@@ -9,36 +9,42 @@
 /* The probe is this program, which takes as much memory as it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
-json_t *profile_probe(const char *profile, bool allow_root_jail, json_t *argv)
+json_t *profile_probe(const char *profile, bool allow_root_jail)
 {
-	return json_pack("{s:i,s:s,s:o,s:s,s:{s:s,s:s},s:i,s:b,s:{s:i}}", "version", 1, "profile",
-		profile, "argv", argv, "cwd", "/tmp", "workspace", "path", "/tmp", "access", "none",
-		"timeout_secs", PROBE_SECS, "allow_root_jail", allow_root_jail, "limits",
-		"memory_mb", PROBE_MEMORY_MB);
+	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:b,s:{s:i}}", "version", 1, "profile", profile,
+		"cwd", "/tmp", "workspace", "path", "/tmp", "access", "none", "allow_root_jail",
+		allow_root_jail, "limits", "memory_mb", PROBE_MEMORY_MB);
 }
 
-/* Makes the fact (to be released) of a command in a jail of the given policy, which is taken. -1:
- * the jail cannot be set up. */
-static int try_jail(struct live *live, json_t *taken, struct fact *fact, struct err *e)
+struct jail_order profile_order(json_t *argv)
+{
+	return (struct jail_order){
+		.argv = argv ? argv : json_pack("[s]", "/bin/true"), .timeout_secs = PROBE_SECS};
+}
+
+/* Makes the fact (to be released) of a command, `argv` or one that only succeeds, in a jail of the
+ * given policy; both are taken. -1: the jail cannot be set up. */
+static int try_jail(
+	struct live *live, json_t *policy, json_t *argv, struct fact *fact, struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
-	struct step step = {.state = &state, .attempt = 1, .policy = taken};
+	struct step step = {
+		.state = &state, .attempt = 1, .policy = policy, .order = profile_order(argv)};
 	const char *memory_by = config_memory_by(&live->config->sandbox.limits);
 	*fact = (struct fact){.kind = FACT_NONE};
 	if (memory_by)
 		json_object_set_new(
-			json_object_get(taken, "limits"), "memory_by", json_string(memory_by));
+			json_object_get(policy, "limits"), "memory_by", json_string(memory_by));
 	enum live_end end = live_jail(live, &step, fact, NULL, e);
-	json_decref(step.policy);
+	step_done(&step);
 	return end == LIVE_FACT ? 0 : -1;
 }
 
 static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 {
 	AUTO_FACT fact = {0};
-	json_t *policy = profile_probe("strict", allow_root_jail, json_pack("[s]", "/bin/true"));
-	if (try_jail(live, policy, &fact, e))
+	if (try_jail(live, profile_probe("strict", allow_root_jail), NULL, &fact, e))
 		return -1;
 	if (fact.kind != FACT_TOOL || !fact.tool.exit.known || fact.tool.exit.value != 0)
 		return err_set(e, "a probe command did not succeed in it");
@@ -56,12 +62,12 @@ static int probe_hardened(
 	AUTO_FREE char *directory = NULL;
 	int rc = offline_open(&target, e) ? -1 : offline_command(&target, &argv, &directory, e);
 	if (!rc) {
-		json_t *taken = profile_probe("hardened", allow_root_jail, argv);
+		json_t *taken = profile_probe("hardened", allow_root_jail);
 		json_object_set_new(taken, "bundle", json_string(directory));
 		json_object_set_new(
 			json_object_get(taken, "workspace"), "path", json_string(workspace));
 		AUTO_FACT fact = {0};
-		rc = try_jail(live, taken, &fact, e) ? -1 : offline_judge(&target, &fact, e);
+		rc = try_jail(live, taken, argv, &fact, e) ? -1 : offline_judge(&target, &fact, e);
 	}
 	offline_close(&target);
 	return rc ? err_wrap(e, "sandbox.profile hardened does not hold here") : 0;
@@ -126,11 +132,11 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 		add_place(places, confine->data_dir);
 	if (!writes && !json_array_size(places))
 		return 0;
-	json_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
+	json_t *policy = profile_probe("strict", false);
 	json_object_set(policy, "write", places);
 	if (writes)
 		json_object_set_new(policy, "workspace",
 			json_pack("{s:s, s:s}", "path", confine->workspace, "access", "write"));
 	AUTO_FACT fact = {0};
-	return try_jail(live, policy, &fact, e);
+	return try_jail(live, policy, NULL, &fact, e);
 }

@@ -1,4 +1,5 @@
 /* Plans: jail policies, commands, agents' requests, budgets and wakes. */
+#include "base/json.h"
 #include "instance/budget.h"
 #include "run/plan.h"
 #include "tests/kit/machine.h"
@@ -59,6 +60,12 @@ static void part_is(const json_t *object, const char *key, const char *want)
 	is_str(got, want, "%s", key);
 }
 
+static void text_is(const json_t *value, const char *want)
+{
+	AUTO_FREE char *got = json_text(value);
+	is_str(got, want, "%.40s", want);
+}
+
 /* A program that is chosen at run time is no way around what check refuses. */
 static void test_chosen_program(void)
 {
@@ -105,8 +112,8 @@ static void test_policy(void)
 	at.seq = 4;
 	if (!ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool is planned"))
 		return;
-	part_is(step.policy, "argv", "[\"echo\",\"1.0\",\"2.5\",\"n=0\"]");
-	part_is(step.policy, "env",
+	text_is(step.order.argv, "[\"echo\",\"1.0\",\"2.5\",\"n=0\"]");
+	text_is(step.order.env,
 		"{\"A\":\"b\",\"AGENT6_BUNDLE_DIR\":\"/i/bundle\","
 		"\"AGENT6_MACHINE_DATA_DIR\":\"/i/data\",\"AGENT6_STEP_KEY\":\"id-5\","
 		"\"LANG\":\"mine\",\"TZ\":\"UTC\"}");
@@ -117,7 +124,7 @@ static void test_policy(void)
 	part_is(step.policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
 	part_is(step.policy, "hide", "[\"/ws/secret\"]");
 	part_is(step.policy, "bundle", "\"/i/bundle\"");
-	part_is(step.policy, "timeout_secs", "7");
+	is(step.order.timeout_secs, 7, "the time-out");
 	part_is(json_object_get(step.policy, "limits"), "memory_mb", "99");
 	part_is(json_object_get(step.policy, "limits"), "processes", "256");
 	is(step.execution, 1, "the first execution");
@@ -145,7 +152,7 @@ static void test_direct_names(void)
 	listed.tool.host_count = ARRAY_LEN(hosts);
 	at.state = &listed;
 	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool with a list")) {
-		const json_t *given = json_object_get(step.policy, "env");
+		const json_t *given = step.order.env;
 		part_is(given, "NO_PROXY", "\"127.0.0.1\"");
 		part_is(given, "no_proxy", "\"127.0.0.1\"");
 	}
@@ -160,7 +167,7 @@ static void test_script(void)
 	stand_in("script");
 	at.poke = json_incref(poke);
 	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a script is planned")) {
-		part_is(step.policy, "argv", "[\"/i/bundle/scripts/x\",\"/i/bundle/scripts/y\"]");
+		text_is(step.order.argv, "[\"/i/bundle/scripts/x\",\"/i/bundle/scripts/y\"]");
 		is_mem(step.stdin_text, step.stdin_len, "n=0", 3, "its input");
 		ok(step.poke == poke, "its message");
 		step_done(&step);

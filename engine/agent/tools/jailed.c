@@ -4,6 +4,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
+#include "contract/jail_order.h"
 #include <fcntl.h>
 #include <string.h>
 
@@ -81,9 +82,9 @@ static int converse(struct launcher *launcher, const char *order, int64_t deadli
 int jailed_run(struct launcher *launcher, const json_t *argv, int64_t timeout_secs,
 	struct jailed *out, struct err *e)
 {
-	json_auto_t *order =
-		json_pack("{s:O, s:I}", "argv", argv, "timeout_secs", (json_int_t)timeout_secs);
-	AUTO_FREE char *text = order ? json_text(order) : NULL;
+	const struct jail_order order = {
+		.argv = (json_t *)(uintptr_t)argv, .timeout_secs = timeout_secs};
+	AUTO_FREE char *text = jail_order_text(&order);
 	int64_t deadline_ms = clock_monotonic_ms() + timeout_secs * 1000 + GRACE_MS;
 	*out = (struct jailed){.status = NULL};
 	output_init(&out->out, JAILED_STREAM_BYTES);

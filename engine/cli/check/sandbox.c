@@ -93,11 +93,17 @@ static json_t *probe_policy(const struct probe_target *target, const char *profi
 {
 	AUTO_FREE char *bundle =
 		strndup(target->program, (size_t)(strrchr(target->program, '/') - target->program));
-	return json_pack("{s:i,s:s,s:[s,s,s,s],s:s,s:O,s:{s:s,s:s},s:s,s:i,s:{s:i}}", "version", 1,
-		"profile", profile, "argv", target->program, "check", "sandbox", "--inside", "cwd",
-		target->workspace, "env", target->env, "workspace", "path", target->workspace,
-		"access", "write", "bundle", bundle, "timeout_secs", PROBE_SECS, "limits",
-		"memory_mb", PROBE_MEMORY_MB);
+	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:s,s:{s:i}}", "version", 1, "profile", profile,
+		"cwd", target->workspace, "workspace", "path", target->workspace, "access", "write",
+		"bundle", bundle, "limits", "memory_mb", PROBE_MEMORY_MB);
+}
+
+static struct jail_order probe_order(const struct probe_target *target)
+{
+	return (struct jail_order){
+		.argv = json_pack("[s,s,s,s]", target->program, "check", "sandbox", "--inside"),
+		.env = json_incref(target->env),
+		.timeout_secs = PROBE_SECS};
 }
 
 static int try_inside(struct trial *trial, struct probe_target *target, struct err *e)
@@ -108,7 +114,9 @@ static int try_inside(struct trial *trial, struct probe_target *target, struct e
 		return -1;
 	int stdio[] = {nothing, answers, nothing};
 	probe_target_hit(target);
-	int code = jail_call(policy, stdio, NULL, &status, e);
+	struct jail_order order = probe_order(target);
+	int code = jail_call(policy, &order, stdio, NULL, &status, e);
+	jail_order_done(&order);
 	trial->layers = json_incref(json_object_get(status, "layers"));
 	if (code < 0)
 		return -1;
@@ -141,15 +149,17 @@ static void try_directory(struct checking *checking)
 		return;
 	checking->directory = getcwd(NULL, 0);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	json_auto_t *policy = profile_probe("strict", false, json_pack("[s]", "/bin/true"));
+	json_auto_t *policy = profile_probe("strict", false);
 	int stdio[] = {nothing, nothing, nothing};
 	if (!checking->directory || nothing < 0)
 		return;
 	json_object_set_new(policy, "workspace",
 		json_pack("{s:s, s:s}", "path", checking->directory, "access", "write"));
-	if (jail_call(policy, stdio, NULL, &status, &checking->here) >= 0 &&
+	struct jail_order order = profile_order(NULL);
+	if (jail_call(policy, &order, stdio, NULL, &status, &checking->here) >= 0 &&
 		json_object_get(status, "error"))
 		err_set(&checking->here, "%s", json_get_text(status, "error"));
+	jail_order_done(&order);
 }
 
 /* --- judging ---------------------------------------------------------------------------------- */

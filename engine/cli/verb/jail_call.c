@@ -13,10 +13,9 @@
 enum { STATUS_BYTES_MAX = 64 * 1024 };
 
 static int start(
-	const json_t *policy, const int stdio[3], int status_fd, struct child *child, struct err *e)
+	const char *text, const int stdio[3], int status_fd, struct child *child, struct err *e)
 {
 	AUTO_FREE char *path = child_sibling("agent6-jail", e);
-	AUTO_FREE char *text = json_text(policy);
 	AUTO_FD int policy_fd = path && text ? io_memory_file("policy", text, strlen(text), e) : -1;
 	if (policy_fd < 0)
 		return -1;
@@ -106,8 +105,8 @@ static int wait_for(struct call_of_jail *jail, struct err *e)
 	return 0;
 }
 
-int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, json_t **status,
-	struct err *e)
+int jail_call(const json_t *policy, const struct jail_order *order, const int stdio[3],
+	struct relay *relay, json_t **status, struct err *e)
 {
 	int ends[2];
 	struct call_of_jail c = {.relay = relay, .line = BUF_INIT(STATUS_BYTES_MAX)};
@@ -116,7 +115,8 @@ int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, jso
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int from = ends[0], to = ends[1];
 	block_signals(&c);
-	int code = start(policy, stdio, to, &c.child, e);
+	AUTO_FREE char *text = jail_policy_text(policy, order);
+	int code = start(text, stdio, to, &c.child, e);
 	own_close(&to);
 	if (!code) {
 		c.status_fd = TAKE_FD(from);

@@ -5,14 +5,16 @@
 #define CLI_VERB_JAIL_CALL_H
 #include "base/err.h"
 #include "cli/verb/relay.h"
+#include "contract/jail_order.h"
 #include <jansson.h>
 
-/* Runs `policy` with these three descriptors as the command's, and carries `relay` (NULL: none)
- * meanwhile. `*status` is the status line (a new reference; NULL: there was none). Returns the exit
- * status, 128+signal for a signal, or -1 if the launcher could not be started.
+/* Runs `order` in a jail of `policy` with these three descriptors as the command's, and carries
+ * `relay` (NULL: none) meanwhile. `*status` is the status line (a new reference; NULL: there was
+ * none). Returns the exit status, 128+signal for a signal, or -1 if the launcher could not be
+ * started.
  *
  * A signal that would end this process first ends the launcher with all its processes, and then
  * this process. Processes left by a killed launcher are ended too. */
-int jail_call(const json_t *policy, const int stdio[3], struct relay *relay, json_t **status,
-	struct err *e);
+int jail_call(const json_t *policy, const struct jail_order *order, const int stdio[3],
+	struct relay *relay, json_t **status, struct err *e);
 #endif
