@@ -132,6 +132,19 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 		<(tests/run --list | sort)
 }
 
+@test "tests/security/README.md names every file there, and only files that exist" {
+	local page=tests/security/README.md file
+	unnamed() {
+		for file in $(sources tests/security | grep -vE '/(README.md|(egress|broker|injection)/.*)$'); do
+			grep -qE "\`([a-z./]*/)?${file##*/}\`" "$page" || echo "$file is in no row"
+		done
+		for file in $(grep -oE '`[a-z_./]+\.(c|h|sh|bats|bash|py)`|`[a-z_./]+/`' "$page" | tr -d '`' | sort -u); do
+			[[ -e tests/security/$file || -e tests/unit/$file || -e $file ]] || echo "there is no $file"
+		done
+	}
+	nothing unnamed
+}
+
 @test "every fuzz target has a corpus" {
 	local target name
 	for target in tests/fuzz/*_fuzz.c; do
