@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "launch/launcher.h"
+#include "machine/kind.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -118,9 +119,7 @@ json_t *confine_hidden(const struct confine *confine)
 
 bool confine_writes(const struct state *state)
 {
-	return state->kind == KIND_TOOL
-		       ? state->tool.workspace == WORKSPACE_WRITE
-		       : state->kind == KIND_AGENT && state->agent.mode == MODE_RUN;
+	return state_writing(state) != WRITES_NOTHING;
 }
 
 /* Refuses a grant inside a protected path, because a jail lets grants through there. Of agent6's
@@ -139,9 +138,10 @@ static int check_picked(const struct confine *confine, const struct state *state
 			add_texts(protected, &h->path, 1);
 	add_paths(protected, confine, confine->config->sandbox.protect.items,
 		confine->config->sandbox.protect.count);
-	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.write_count; i++)
+	const struct tool_state *tool = state_tool(state);
+	for (size_t i = 0; tool && i < tool->write_count; i++)
 		json_array_foreach (protected, k, path)
-			if (realpath(state->tool.writes[i], real) &&
+			if (realpath(tool->writes[i], real) &&
 				path_is_below(real, json_string_value(path)))
 				return err_set(e, "%s lies in %s, which no command may write", real,
 					json_string_value(path));
@@ -185,8 +185,7 @@ int confine_check_reserved(const struct confine *confine, const struct state *st
 		!confine_runs_commands(state, confine->config))
 		return 0;
 	AUTO_ARENA arena;
-	const struct config_list grants =
-		real_writes(&arena, state->kind == KIND_TOOL ? &state->tool : NULL);
+	const struct config_list grants = real_writes(&arena, state_tool(state));
 	json_auto_t *protected = json_array();
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next)
 		if (h->as == RESERVED_PROGRAM || h->as == RESERVED_SETTING)

@@ -4,6 +4,7 @@
 #include "base/etc_table.h"
 #include "base/path.h"
 #include "confine/grants.h"
+#include "machine/kind.h"
 #include "machine/template.h"
 
 #include <errno.h>
@@ -210,12 +211,53 @@ int confine_check_grant(
 		       : 0;
 }
 
+/* What a kind of state asks of this host. */
+struct demands {
+	bool (*runs_commands)(const struct state *state, const struct config *config);
+	/* The jail policy of its commands; NULL: it runs none. */
+	json_t *(*policy)(const struct confine *confine, const struct state *state);
+	/* Refuses what the state asks for and does not get; NULL: it asks for nothing. */
+	void (*check)(struct refusals *refusals, const struct state *state,
+		const struct confine *confine);
+};
+
+static bool agent_runs_commands(const struct state *state, const struct config *config)
+{
+	return state->agent.mode == MODE_RUN && (config->sandbox.run_commands != RUN_COMMANDS_NO ||
+							config->workflow.verify_command.count);
+}
+
+static bool tool_runs_commands(const struct state *state, const struct config *config)
+{
+	(void)state, (void)config;
+	return true;
+}
+
+static bool runs_no_commands(const struct state *state, const struct config *config)
+{
+	(void)state, (void)config;
+	return false;
+}
+
+static json_t *agent_policy(const struct confine *confine, const struct state *state)
+{
+	(void)state;
+	return confine_command_policy(confine);
+}
+
+static const struct demands demands_agent = {agent_runs_commands, agent_policy, check_agent};
+static const struct demands demands_tool = {tool_runs_commands, confine_policy, check_tool};
+static const struct demands demands_wait = {runs_no_commands, NULL, NULL};
+static const struct demands demands_branch = {runs_no_commands, NULL, NULL};
+static const struct demands demands_terminal = {runs_no_commands, NULL, NULL};
+
+#define X(NAME, name) [KIND_##NAME] = &demands_##name,
+static const struct demands *const demands[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
 bool confine_runs_commands(const struct state *state, const struct config *config)
 {
-	bool agents = config->sandbox.run_commands != RUN_COMMANDS_NO ||
-		      config->workflow.verify_command.count;
-	return state->kind == KIND_TOOL ||
-	       (state->kind == KIND_AGENT && state->agent.mode == MODE_RUN && agents);
+	return demands[state->kind]->runs_commands(state, config);
 }
 
 static bool runs_commands(const struct machine *machine, const struct config *config)
@@ -289,8 +331,7 @@ static void check_sizes(
 {
 	static const char *const lists[] = {"read", "write", "protect", "hide"};
 	enum { POLICY_PATHS_MAX = 256 }; /* jail/policy.h */
-	json_auto_t *policy = state->kind == KIND_TOOL ? confine_policy(confine, state)
-						       : confine_command_policy(confine);
+	json_auto_t *policy = demands[state->kind]->policy(confine, state);
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		char why[256];
 		size_t count = json_array_size(json_object_get(policy, lists[i]));
@@ -320,16 +361,13 @@ size_t confine_refusals(
 		const struct state *s = &machine->states[i];
 		struct err why = ERR_NONE;
 		if (confine_check_reserved(confine, s, &why) ||
-			(s->kind == KIND_TOOL && !cloned && confine_check_found(confine, s, &why)))
+			(state_tool(s) && !cloned && confine_check_found(confine, s, &why)))
 			refuse(&r, s->name, why.text);
 		if (confine_runs_commands(s, confine->config))
 			check_sizes(&r, s, confine);
-		if (s->kind == KIND_TOOL)
-			check_tool(&r, s, confine);
-		if (s->kind != KIND_AGENT)
-			continue;
-		agents = true;
-		check_agent(&r, s, confine);
+		if (demands[s->kind]->check)
+			demands[s->kind]->check(&r, s, confine);
+		agents = agents || state_is(s, TRAIT_MODEL);
 	}
 	if (agents)
 		check_agent_network(&r, confine);

@@ -148,11 +148,11 @@ static void try_branch(struct dry *dry, const struct state *state)
 	json_t *clauses = json_array();
 	const struct state *to = NULL;
 	bool decided = false, wins;
-	for (size_t i = 0; i < state->branch.clause_count && !decided; i++) {
-		json_t *clause = try_clause(dry, &state->branch.clauses[i], &wins);
+	for (size_t i = 0; i < state->clause_count && !decided; i++) {
+		json_t *clause = try_clause(dry, &state->clauses[i], &wins);
 		decided = wins || json_object_get(clause, "why");
 		if (wins)
-			to = state->branch.clauses[i].target;
+			to = state->clauses[i].target;
 		json_array_append_new(clauses, clause);
 	}
 	tell(dry, json_pack("{s:s, s:s, s:o, s:s?}", "t", "branch", "state", state->name, "clauses",
@@ -163,9 +163,9 @@ static void try_states(struct dry *dry)
 {
 	for (size_t i = 0; i < dry->m->state_count; i++) {
 		const struct state *s = &dry->m->states[i];
-		if (s->kind == KIND_BRANCH)
+		if (s->clauses)
 			try_branch(dry, s);
-		for (unsigned o = 0; s->kind != KIND_BRANCH && o < OUTCOME_COUNT; o++)
+		for (unsigned o = 0; o < OUTCOME_COUNT; o++)
 			if (s->on[o])
 				try_label(dry, s, o);
 	}
@@ -229,7 +229,7 @@ static void explore_branch(struct dry *dry, size_t at)
 	}
 	size_t clause = (size_t)fact.clause;
 	take_edge(dry, n.state, clause);
-	reach(dry, n.state->branch.clauses[clause].target, copy_values(dry, n.values), at);
+	reach(dry, n.state->clauses[clause].target, copy_values(dry, n.values), at);
 }
 
 static void explore_label(struct dry *dry, size_t at, enum outcome label)
@@ -261,19 +261,13 @@ static void explore(struct dry *dry, size_t at)
 		fail(dry, s, entry.e.text, path_to(dry, at));
 		return;
 	}
-	if (s->kind == KIND_BRANCH) {
+	if (s->clauses) {
 		explore_branch(dry, at);
 		return;
 	}
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
 		if (s->on[o])
 			explore_label(dry, at, o);
-}
-
-static const char *edge_label(const struct state *state, size_t edge)
-{
-	return state->kind == KIND_BRANCH ? state->branch.clauses[edge].text
-					  : outcome_name((enum outcome)edge);
 }
 
 static void tell_untaken(const struct dry *dry)
@@ -283,8 +277,8 @@ static void tell_untaken(const struct dry *dry)
 		for (size_t edge = 0; edge < state_edge_count(s); edge++)
 			if (state_edge(s, edge) && !dry->taken[dry->first_edge[i] + edge])
 				tell(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "untaken", "state",
-						  s->name, "label", edge_label(s, edge), "goto",
-						  state_edge(s, edge)->name));
+						  s->name, "label", state_edge_label(s, edge),
+						  "goto", state_edge(s, edge)->name));
 	}
 }
 

@@ -82,22 +82,35 @@ static void tool_fact(enum outcome label, const json_t *result, struct fact *out
 	out->tool.output = fact_text(out, text ? text : "");
 }
 
+static void agent_fact(enum outcome label, const json_t *result, struct fact *out)
+{
+	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = label}};
+	if (result)
+		out->agent.payload = fact_hold(out, json_incref((json_t *)(uintptr_t)result));
+}
+
+static void wait_fact(enum outcome label, const json_t *result, struct fact *out)
+{
+	(void)result;
+	*out = (struct fact){.kind = FACT_WAIT,
+		.wait = {.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
+}
+
+/* NULL: the kind has no outcomes. */
+struct fact_maker {
+	void (*make)(enum outcome label, const json_t *result, struct fact *out);
+};
+static const struct fact_maker make_agent = {agent_fact}, make_tool = {tool_fact},
+			       make_wait = {wait_fact}, make_branch = {NULL},
+			       make_terminal = {NULL};
+
+#define X(NAME, name) [KIND_##NAME] = &make_##name,
+static const struct fact_maker *const makers[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
 void dry_fact(const struct state *state, enum outcome label, unsigned variant, const json_t *hints,
 	struct fact *out)
 {
-	bool ok = label == OUTCOME_OK;
-	json_auto_t *result = ok ? result_of(state, variant, hints) : NULL;
-	if (state->kind == KIND_WAIT) {
-		*out = (struct fact){.kind = FACT_WAIT,
-			.wait = {
-				.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
-		return;
-	}
-	if (state->kind == KIND_TOOL) {
-		tool_fact(label, result, out);
-		return;
-	}
-	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = label}};
-	if (result)
-		out->agent.payload = fact_hold(out, json_incref(result));
+	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
+	makers[state->kind]->make(label, result, out);
 }

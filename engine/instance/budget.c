@@ -1,6 +1,7 @@
 #include "instance/budget.h"
 
 #include "base/num.h"
+#include "machine/kind.h"
 
 #include <stdio.h>
 
@@ -23,7 +24,7 @@ bool budget_exhausted(
 	const struct totals *t = &position->totals;
 	const int64_t most_microusd = config ? config->budget.max_microusd : -1;
 	/* A terminal makes no transition and spends nothing. */
-	const bool last = position->state->kind == KIND_TERMINAL;
+	const bool last = state_is(position->state, TRAIT_ENDS);
 	if (t->transitions - last >= m->max_transitions)
 		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
 			       (long long)m->max_transitions, position->state->name) > 0;

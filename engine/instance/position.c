@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "instance/budget.h"
 #include "machine/blackboard.h"
+#include "machine/kind.h"
 #include "machine/template.h"
 
 #include <math.h>
@@ -110,21 +111,22 @@ static int same_label(const json_t *event, const struct reduced *reduced, struct
 	return 0;
 }
 
-static int apply_woken(struct position *position, const struct wait_fact *fact, struct err *e)
+static int note_wake(struct position *position, const struct fact *fact, struct err *e)
 {
+	const struct wait_fact *woken = &fact->wait;
 	int64_t at = 0;
 	if (!position->armed)
 		return err_set(e, "state %s woke before its wait was armed", position->state->name);
-	if (fact->wake && clock_parse(fact->wake, strlen(fact->wake), &at))
+	if (woken->wake && clock_parse(woken->wake, strlen(woken->wake), &at))
 		return err_set(e, "wake is not an instant");
 	if (at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
-	if (fact->woke_by != WOKEN_BY_POKE)
+	if (woken->woke_by != WOKEN_BY_POKE)
 		return 0;
 	json_decref(position->poke);
-	position->poke = json_incref(fact->payload);
+	position->poke = json_incref(woken->payload);
 	snprintf(position->poke_name, sizeof(position->poke_name), "%s",
-		fact->poke ? fact->poke : "");
+		woken->poke ? woken->poke : "");
 	return 0;
 }
 
@@ -133,14 +135,67 @@ static json_t *number_or_null(const struct fact *fact, const struct fact_number 
 	return fact->kind == FACT_TOOL && number->known ? json_integer(number->value) : json_null();
 }
 
-/* Keeps the last failure of a tool or agent state; a branch and a wait do not fail. */
+static int book_fact(struct position *position, const struct fact *fact, struct err *e)
+{
+	(void)e;
+	book(position, &fact->agent.spend);
+	return 0;
+}
+
+static int book_spend(struct position *position, const json_t *event, struct err *e)
+{
+	struct spend spend;
+	if (spend_decode(event, &spend, e))
+		return -1;
+	position->executions++;
+	book(position, &spend);
+	return 0;
+}
+
+static int refuse_spend(struct position *position, const json_t *event, struct err *e)
+{
+	(void)event;
+	return err_set(e, "state %s spends nothing", position->state->name);
+}
+
+/* Forgets the poke: this tool has been given it. */
+static int use_poke(struct position *position, const struct fact *fact, struct err *e)
+{
+	(void)fact, (void)e;
+	json_decref(TAKE_PTR(position->poke));
+	return 0;
+}
+
+static int change_nothing(struct position *position, const struct fact *fact, struct err *e)
+{
+	(void)position, (void)fact, (void)e;
+	return 0;
+}
+
+/* The changes that the lines of a kind make besides those of every kind. */
+struct side_effects {
+	int (*step)(struct position *position, const struct fact *fact, struct err *e);
+	int (*retry)(struct position *position, const struct fact *fact, struct err *e);
+	int (*spend)(struct position *position, const json_t *event, struct err *e);
+};
+static const struct side_effects effect_agent = {book_fact, book_fact, book_spend};
+static const struct side_effects effect_tool = {use_poke, change_nothing, refuse_spend};
+static const struct side_effects effect_wait = {note_wake, change_nothing, refuse_spend};
+static const struct side_effects effect_branch = {change_nothing, change_nothing, refuse_spend};
+static const struct side_effects effect_terminal = {change_nothing, change_nothing, refuse_spend};
+
+#define X(NAME, name) [KIND_##NAME] = &effect_##name,
+static const struct side_effects *const side_effects[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
+/* Keeps the last failure of a state that has a result; the others do not fail. */
 static void note_failure(
 	struct position *position, const struct fact *fact, const struct reduced *reduced)
 {
 	char words[REDUCE_REASON_BYTES];
 	const char *name = position->state->name;
 	bool same = !strcmp(json_get_text(position->failure, "state"), name);
-	if (position->state->kind != KIND_TOOL && position->state->kind != KIND_AGENT)
+	if (!state_result(position->state))
 		return;
 	if (reduced->outcome == OUTCOME_OK && !same)
 		return;
@@ -182,7 +237,7 @@ static int may_go_on(const struct position *position, struct err *e)
 static int fact_of(
 	const struct position *position, const json_t *event, struct fact *out, struct err *e)
 {
-	if (position->foreign && position->state->kind == KIND_BRANCH)
+	if (position->foreign && position->state->clauses)
 		return reduce_branch(position->state, position->blackboard, out, e);
 	return fact_decode(json_object_get(event, "fact"), out, e);
 }
@@ -211,14 +266,8 @@ static int apply_step(struct position *position, const json_t *event, struct err
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
 			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
 			v.target->name);
-	if (s->kind == KIND_AGENT)
-		book(position, &fact.agent.spend);
-	if (s->kind == KIND_WAIT && apply_woken(position, &fact.wait, e))
+	if (side_effects[s->kind]->step(position, &fact, e))
 		return -1;
-	if (s->kind == KIND_TOOL && position->poke) {
-		json_decref(position->poke);
-		position->poke = NULL;
-	}
 	note_failure(position, &fact, &v);
 	enter(position, v.target);
 	return 0;
@@ -228,7 +277,7 @@ void position_pass_branches(struct position *position)
 {
 	for (size_t i = 0; i < position->machine->state_count; i++) {
 		const struct state *s = position->state;
-		bool goes_on = position->begun && !position->ended && s->kind == KIND_BRANCH;
+		bool goes_on = position->begun && !position->ended && s->clauses;
 		struct reduced v;
 		struct fact fact;
 		if (!goes_on || (s->notify && !position->notified))
@@ -255,8 +304,8 @@ static int apply_retry(struct position *position, const json_t *event, struct er
 			position->state->name, v.label, position->attempt);
 	if (clock_parse(until, strlen(until), &position->retry_at_us))
 		return err_set(e, "until is not an instant");
-	if (position->state->kind == KIND_AGENT)
-		book(position, &fact.agent.spend);
+	if (side_effects[position->state->kind]->retry(position, &fact, e))
+		return -1;
 	note_failure(position, &fact, &v);
 	position->totals.transitions = num_add(position->totals.transitions, 1);
 	position->attempt++;
@@ -278,7 +327,8 @@ static int apply_armed(struct position *position, const json_t *event, struct er
 	int64_t at = 0;
 	if (same_place(position, event, false, e))
 		return -1;
-	if (position->state->kind != KIND_WAIT || position->state->wait.timed != (wake != NULL))
+	const struct wait_state *wait = state_wait(position->state);
+	if (!wait || wait->timed != (wake != NULL))
 		return err_set(e, "state %s cannot be armed so", position->state->name);
 	if (wake && clock_parse(wake, strlen(wake), &at))
 		return err_set(e, "wake is not an instant");
@@ -305,16 +355,9 @@ static int apply_notify(struct position *position, const json_t *event, struct e
 
 static int apply_spend(struct position *position, const json_t *event, struct err *e)
 {
-	struct spend spend;
 	if (same_place(position, event, true, e))
 		return -1;
-	if (position->state->kind != KIND_AGENT)
-		return err_set(e, "state %s spends nothing", position->state->name);
-	if (spend_decode(event, &spend, e))
-		return -1;
-	position->executions++;
-	book(position, &spend);
-	return 0;
+	return side_effects[position->state->kind]->spend(position, event, e);
 }
 
 static int apply_note(struct position *position, const json_t *event, struct err *e)
@@ -372,15 +415,14 @@ static int apply_autorun(struct position *position, const json_t *event, struct 
 static int check_terminal(const struct position *position, const json_t *event, struct err *e)
 {
 	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
-	if (position->state->kind != KIND_TERMINAL)
+	const struct terminal_state *terminal = state_terminal(position->state);
+	if (!terminal)
 		return err_set(e, "state %s is not terminal", position->state->name);
 	if (may_go_on(position, e))
 		return -1;
-	if (template_render(
-		    position->state->terminal.reason, position->blackboard, NULL, &reason, e))
+	if (template_render(terminal->reason, position->blackboard, NULL, &reason, e))
 		return -1;
-	if (strcmp(json_get_text(event, "status"),
-		    position->state->terminal.ok ? "ok" : "failed") != 0 ||
+	if (strcmp(json_get_text(event, "status"), terminal->ok ? "ok" : "failed") != 0 ||
 		(!position->foreign && strcmp(json_get_text(event, "reason"), reason.data) != 0))
 		return err_set(e, "terminal %s says something else", position->state->name);
 	return 0;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "machine/blackboard.h"
+#include "machine/kind.h"
 #include "machine/predicate.h"
 
 #include <string.h>
@@ -77,7 +78,7 @@ static void join_problems(char *out, const char *lines)
 static void bind(const struct state *state, const json_t *result, json_t *blackboard,
 	const char *path, struct reduced *out)
 {
-	enum outcome otherwise = state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED;
+	enum outcome otherwise = state_result(state)->invalid;
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	struct type t = {TYPE_JSON, TYPE_STR, NULL};
 	if (state->output_schema)
@@ -135,7 +136,7 @@ static void reduce_output(const struct state *state, const struct tool_fact *fac
 	bind(state, result, blackboard, "stdout", out);
 }
 
-static int reduce_tool(const struct state *state, const struct fact *fact, json_t *blackboard,
+static int reduce_tool_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
 	const struct tool_fact *t = &fact->tool;
@@ -160,7 +161,7 @@ static int reduce_tool(const struct state *state, const struct fact *fact, json_
 	return 0;
 }
 
-static int reduce_agent(const struct state *state, const struct fact *fact, json_t *blackboard,
+static int reduce_agent_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
 	if (fact->kind != FACT_AGENT || !state->on[fact->agent.outcome])
@@ -175,9 +176,10 @@ static int reduce_agent(const struct state *state, const struct fact *fact, json
 	return 0;
 }
 
-static int reduce_wait(
-	const struct state *state, const struct fact *fact, struct reduced *out, struct err *e)
+static int reduce_wait_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
+	struct reduced *out, struct err *e)
 {
+	(void)blackboard;
 	bool poked = fact->wait.woke_by == WOKEN_BY_POKE;
 	if (fact->kind != FACT_WAIT || (!poked && !state->wait.timed))
 		return err_set(e, "the fact is not that of this wait");
@@ -188,8 +190,8 @@ static int reduce_wait(
 int reduce_branch(
 	const struct state *state, const json_t *blackboard, struct fact *out, struct err *e)
 {
-	for (size_t i = 0; i < state->branch.clause_count; i++) {
-		const struct clause *c = &state->branch.clauses[i];
+	for (size_t i = 0; i < state->clause_count; i++) {
+		const struct clause *c = &state->clauses[i];
 		bool wins = !c->condition;
 		if (!wins && predicate_eval(c->condition, blackboard, &wins, e))
 			return err_wrap(e, "state %s, clause `%s`", state->name, c->text);
@@ -202,13 +204,13 @@ int reduce_branch(
 }
 
 /* Recomputes the clause: a journal with another clause than the one that wins has diverged. */
-static int reduce_clause(const struct state *state, const struct fact *fact,
-	const json_t *blackboard, struct reduced *out, struct err *e)
+static int reduce_branch_fact(const struct state *state, const struct fact *fact,
+	json_t *blackboard, struct reduced *out, struct err *e)
 {
 	struct fact wins;
 	if (reduce_branch(state, blackboard, &wins, e))
 		return -1;
-	const struct clause *clause = &state->branch.clauses[wins.clause];
+	const struct clause *clause = &state->clauses[wins.clause];
 	if (fact->kind != FACT_BRANCH)
 		return err_set(e, "the fact is not that of a branch");
 	if (fact->clause != wins.clause)
@@ -220,22 +222,29 @@ static int reduce_clause(const struct state *state, const struct fact *fact,
 	return 0;
 }
 
+static int reduce_terminal_fact(const struct state *state, const struct fact *fact,
+	json_t *blackboard, struct reduced *out, struct err *e)
+{
+	(void)fact, (void)blackboard, (void)out;
+	return err_set(e, "state %s takes no step", state->name);
+}
+
+typedef int fact_reducer(const struct state *state, const struct fact *fact, json_t *blackboard,
+	struct reduced *out, struct err *e);
+
+#define X(NAME, name) [KIND_##NAME] = reduce_##name##_fact,
+static fact_reducer *const reducers[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
 int reduce(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
 	*out = (struct reduced){.outcome = OUTCOME_OK};
-	int failed = -1;
-	switch (state->kind) {
-	case KIND_BRANCH: return reduce_clause(state, fact, blackboard, out, e);
-	case KIND_TOOL: failed = reduce_tool(state, fact, blackboard, out, e); break;
-	case KIND_AGENT: failed = reduce_agent(state, fact, blackboard, out, e); break;
-	case KIND_WAIT: failed = reduce_wait(state, fact, out, e); break;
-	case KIND_TERMINAL:
-	case KIND_COUNT: return err_set(e, "state %s takes no step", state->name);
-	}
-	if (failed)
+	if (reducers[state->kind](state, fact, blackboard, out, e))
 		return -1;
-	out->label = outcome_name(out->outcome);
-	out->target = state->on[out->outcome];
+	if (out->outcome != OUTCOME_COUNT) {
+		out->label = outcome_name(out->outcome);
+		out->target = state->on[out->outcome];
+	}
 	return 0;
 }

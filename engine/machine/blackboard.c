@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/suggest.h"
+#include "machine/kind.h"
 #include "machine/reader.h"
 #include <string.h>
 
@@ -48,10 +49,10 @@ static const char *timing_problem(
 	const struct machine *machine, const struct variable *variable, const json_t *value)
 {
 	for (size_t i = 0; i < machine->state_count; i++) {
-		const struct state *s = &machine->states[i];
-		if (s->kind != KIND_WAIT)
+		const struct wait_state *wait = state_wait(&machine->states[i]);
+		if (!wait)
 			continue;
-		const struct template *every = s->wait.every_ref, *until = s->wait.until_ref;
+		const struct template *every = wait->every_ref, *until = wait->until_ref;
 		const struct ref *ref = every   ? template_lone(every)
 					: until ? template_lone(until)
 						: NULL;

@@ -1,3 +1,4 @@
+#include "machine/kind.h"
 #include "machine/preds.h"
 #include "machine/reader.h"
 
@@ -94,8 +95,7 @@ static void mark_ends(struct walk *walk, bool *ends)
 {
 	size_t count = 0;
 	for (size_t i = 0; i < walk->m->state_count; i++) {
-		enum state_kind kind = walk->m->states[i].kind;
-		ends[i] = kind == KIND_TERMINAL || kind == KIND_WAIT || walk->loose[i];
+		ends[i] = state_is(&walk->m->states[i], TRAIT_RESTS) || walk->loose[i];
 		if (ends[i])
 			walk->queue[count++] = i;
 	}

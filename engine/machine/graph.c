@@ -1,6 +1,7 @@
 #include "machine/graph.h"
 
 #include "base/utf8.h"
+#include "machine/kind.h"
 #include <string.h>
 
 enum { LABEL_BYTES = 4096, LABEL_CHARS = 48 };
@@ -28,10 +29,10 @@ static const char *one_line(const char *text, struct arena *arena)
 
 static size_t clause_edges(const struct state *state, struct graph_edge *edges, struct arena *arena)
 {
-	for (size_t i = 0; i < state->branch.clause_count; i++)
-		edges[i] = (struct graph_edge){state->branch.clauses[i].target,
-			one_line(state->branch.clauses[i].text, arena), false};
-	return state->branch.clause_count;
+	for (size_t i = 0; i < state->clause_count; i++)
+		edges[i] = (struct graph_edge){
+			state->clauses[i].target, one_line(state->clauses[i].text, arena), false};
+	return state->clause_count;
 }
 
 /* Returns "ok, timeout": every outcome from `first` on that leads to the same state as `first`. */
@@ -53,7 +54,7 @@ static bool goes_well_to(const struct state *state, const struct state *to)
 size_t graph_edges(const struct state *state, struct graph_edge *edges, struct arena *arena)
 {
 	size_t count = 0;
-	if (state->kind == KIND_BRANCH)
+	if (state->clauses)
 		return clause_edges(state, edges, arena);
 	for (size_t i = 0; i < OUTCOME_COUNT; i++) {
 		bool drawn = !state->on[i];
@@ -85,7 +86,7 @@ static void all_edges(const struct machine *machine, struct buf *out,
 /* Returns the text after a state's name, so that a failed end is recognised without colours. */
 static const char *ending(const struct state *state)
 {
-	return state->kind == KIND_TERMINAL && !state->terminal.ok ? ": failed" : "";
+	return state_fails(state) ? ": failed" : "";
 }
 
 /* --- Mermaid ---------------------------------------------------------------------------------- */
@@ -117,20 +118,13 @@ static void mermaid_edge(struct buf *out, const struct state *from, const struct
 
 int graph_mermaid(const struct machine *machine, struct buf *out)
 {
-	static const struct {
-		const char *open, *close;
-	} shapes[] = {[KIND_AGENT] = {"([\"", "\"])"},
-		[KIND_TOOL] = {"[\"", "\"]"},
-		[KIND_WAIT] = {"{{\"", "\"}}"},
-		[KIND_BRANCH] = {"{\"", "\"}"},
-		[KIND_TERMINAL] = {"[[\"", "\"]]"}};
 	buf_adds(out, "flowchart TD\n");
 	buf_addf(out, "    start((\" \")) --> n%zu\n", machine->initial->index);
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct state *s = &machine->states[i];
-		buf_addf(out, "    n%zu%s", i, shapes[s->kind].open);
+		buf_addf(out, "    n%zu%s", i, kind_of(s)->mermaid_open);
 		add_mermaid_text(out, s->name);
-		buf_addf(out, "%s%s\n", ending(s), shapes[s->kind].close);
+		buf_addf(out, "%s%s\n", ending(s), kind_of(s)->mermaid_close);
 	}
 	all_edges(machine, out, mermaid_edge);
 	return out->failed ? -1 : 0;
@@ -158,22 +152,6 @@ static void dot_edge(struct buf *out, const struct state *from, const struct gra
 		edge->off ? "weight=0, style=dashed, color=\"#9aa5b0\"" : "weight=8");
 }
 
-/* Returns the style of a state, in the colours of a report's time line. */
-static const char *dot_style(const struct state *state)
-{
-	static const char *const styles[] = {
-		[KIND_AGENT] = "style=\"filled,rounded\", color=\"#6b4fbb\", fillcolor=\"#efeaf9\"",
-		[KIND_TOOL] = "color=\"#0a7550\", fillcolor=\"#e4f3ec\"",
-		[KIND_WAIT] = "shape=hexagon, color=\"#7a8896\", fillcolor=\"#eef1f3\"",
-		[KIND_BRANCH] = "shape=diamond, color=\"#2f6fb0\", fillcolor=\"#e6f0fa\""};
-	if (state->kind != KIND_TERMINAL)
-		return styles[state->kind];
-	return state->terminal.ok ? "style=\"filled,rounded\", peripheries=2, color=\"#0a7550\", "
-				    "fillcolor=\"#e4f3ec\""
-				  : "style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
-				    "fillcolor=\"#fbe9e7\"";
-}
-
 int graph_dot(const struct machine *machine, struct buf *out)
 {
 	buf_adds(out, "digraph ");
@@ -186,7 +164,8 @@ int graph_dot(const struct machine *machine, struct buf *out)
 	for (size_t i = 0; i < machine->state_count; i++) {
 		buf_addf(out, "\tn%zu [label=", i);
 		add_dot_text(out, "", machine->states[i].name, ending(&machine->states[i]));
-		buf_addf(out, ", %s];\n", dot_style(&machine->states[i]));
+		buf_addf(out, ", %s];\n",
+			kind_of(&machine->states[i])->dot_style(&machine->states[i]));
 	}
 	all_edges(machine, out, dot_edge);
 	buf_adds(out, "}\n");

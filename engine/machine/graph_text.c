@@ -1,6 +1,7 @@
 #include "machine/graph.h"
 
 #include "base/utf8.h"
+#include "machine/kind.h"
 #include <string.h>
 
 struct glyphs {
@@ -33,15 +34,15 @@ static const struct state *likely(const struct drawing *drawing, const struct st
 	static const enum outcome wishes[] = {OUTCOME_OK, OUTCOME_TICK, OUTCOME_SIGNAL,
 		OUTCOME_FAILED, OUTCOME_NONZERO, OUTCOME_TIMEOUT, OUTCOME_BUDGET_EXHAUSTED};
 	const struct state *found = NULL;
-	if (state->kind == KIND_BRANCH) {
-		for (size_t i = 0; i < state->branch.clause_count; i++)
-			if (!drawing->line[state->branch.clauses[i].target->index])
-				found = state->branch.clauses[i].target;
+	if (state->clauses) {
+		for (size_t i = 0; i < state->clause_count; i++)
+			if (!drawing->line[state->clauses[i].target->index])
+				found = state->clauses[i].target;
 		return found;
 	}
 	for (size_t i = 0; i < 2 * ARRAY_LEN(wishes) && !found; i++) {
 		const struct state *to = state->on[wishes[i % ARRAY_LEN(wishes)]];
-		bool fails = to && to->kind == KIND_TERMINAL && !to->terminal.ok;
+		bool fails = to && state_fails(to);
 		if (to && !drawing->line[to->index] && (!fails || i >= ARRAY_LEN(wishes)))
 			found = to;
 	}
@@ -66,7 +67,7 @@ static void follow_rest(struct drawing *drawing, bool ends)
 		const struct state *s = &drawing->m->states[drawing->order[at]];
 		for (size_t i = 0; i < state_edge_count(s); i++) {
 			const struct state *to = state_edge(s, i);
-			if (to && !drawing->line[to->index] && (ends || to->kind != KIND_TERMINAL))
+			if (to && !drawing->line[to->index] && (ends || !state_is(to, TRAIT_ENDS)))
 				follow(drawing, to);
 		}
 	}
@@ -85,8 +86,8 @@ static void draw_head(struct drawing *drawing, const struct state *state)
 	buf_addf(drawing->out, "%s %s",
 		state == drawing->m->initial ? drawing->use->first : drawing->use->state,
 		state->name);
-	if (state->kind == KIND_TERMINAL)
-		buf_addf(drawing->out, "  (end: %s)\n", state->terminal.ok ? "ok" : "failed");
+	if (state_is(state, TRAIT_ENDS))
+		buf_addf(drawing->out, "  (end: %s)\n", state_fails(state) ? "failed" : "ok");
 	else
 		buf_addf(drawing->out, "  (%s)\n", state_kind_name(state->kind));
 }

@@ -1,28 +1,10 @@
-#include "machine/machine.h"
+#include "machine/kind.h"
 
 #include <string.h>
 
-#define X(name, text) text,
-const char *state_kind_name(enum state_kind kind)
+const char *state_edge_label(const struct state *state, size_t i)
 {
-	static const char *const names[] = {STATE_KINDS(X)};
-	return names[kind];
-}
-#undef X
-
-unsigned outcomes_of(enum state_kind kind, bool timed)
-{
-	switch (kind) {
-	case KIND_AGENT:
-		return 1u << OUTCOME_OK | 1u << OUTCOME_FAILED | 1u << OUTCOME_BUDGET_EXHAUSTED |
-		       1u << OUTCOME_TIMEOUT;
-	case KIND_TOOL: return 1u << OUTCOME_OK | 1u << OUTCOME_NONZERO | 1u << OUTCOME_TIMEOUT;
-	case KIND_WAIT: return 1u << OUTCOME_SIGNAL | (timed ? 1u << OUTCOME_TICK : 0);
-	case KIND_BRANCH:
-	case KIND_TERMINAL:
-	case KIND_COUNT: break;
-	}
-	return 0;
+	return state->clauses ? state->clauses[i].text : outcome_name((enum outcome)i);
 }
 
 const char *owner_name(enum owner owner)
@@ -72,8 +54,7 @@ void prompt_docs_done(struct prompt_docs *docs)
 bool machine_writes_code(const struct machine *machine)
 {
 	for (size_t i = 0; i < machine->state_count; i++)
-		if (machine->states[i].kind == KIND_AGENT &&
-			machine->states[i].agent.mode == MODE_RUN)
+		if (state_writing(&machine->states[i]) == WRITES_CODE)
 			return true;
 	return false;
 }

@@ -13,19 +13,17 @@
 #include "types/types.h"
 #include <jansson.h>
 
-/* One list, expanded into the enum and the names. */
+/* The one list of state kinds. Each has a row in every table that tells kinds apart:
+ * machine/kind.h, instance/reduce.c and position.c, confine/refusals.c, dry/facts.c, run/plan.c and
+ * drive_loop.c, report/exposure.c. Without one of its rows, or an entry of it, nothing compiles. */
 #define STATE_KINDS(X)                                                                             \
-	X(AGENT, "agent")                                                                          \
-	X(TOOL, "tool") X(WAIT, "wait") X(BRANCH, "branch") X(TERMINAL, "terminal")
+	X(AGENT, agent) X(TOOL, tool) X(WAIT, wait) X(BRANCH, branch) X(TERMINAL, terminal)
 
-#define X(name, text) KIND_##name,
+#define X(NAME, name) KIND_##NAME,
 enum state_kind { STATE_KINDS(X) KIND_COUNT };
 #undef X
 
 const char *state_kind_name(enum state_kind kind);
-/* Returns a bit set (1u << OUTCOME_*) of the labels that a kind has. `timed`: a wait has a
- * timer. */
-unsigned outcomes_of(enum state_kind kind, bool timed);
 
 enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT, OWNER_COUNT };
 
@@ -134,11 +132,6 @@ struct clause {
 	const struct doc_node *node; /* of the condition, NULL: else */
 };
 
-struct branch_state {
-	const struct clause *clauses;
-	size_t clause_count;
-};
-
 struct terminal_state {
 	bool ok;
 	const struct template *reason;
@@ -152,31 +145,33 @@ struct state {
 	const struct template *notify; /* NULL: none */
 	enum notify_level notify_level;
 	struct retry retry;
-	int64_t timeout_secs;               /* agent, tool */
-	const struct record *output_schema; /* agent, tool; NULL: none */
-	struct capture capture;             /* agent, tool */
-	const struct state
-		*on[OUTCOME_COUNT]; /* agent, tool, wait; NULL: not a label of the kind */
+	int64_t timeout_secs;                  /* agent, tool */
+	const struct record *output_schema;    /* agent, tool; NULL: none */
+	struct capture capture;                /* agent, tool */
+	const struct state *on[OUTCOME_COUNT]; /* NULL: not an outcome of the state */
+	const struct clause *clauses;          /* decide in place of outcomes; NULL: none do */
+	size_t clause_count;
 	union {
 		struct agent_state agent;
 		struct tool_state tool;
 		struct wait_state wait;
-		struct branch_state branch;
 		struct terminal_state terminal;
 	};
 	const struct doc_node *node, *key;
 };
 
-/* Return a state's edges by number: clauses of a branch, outcomes of the others (NULL: not a
- * label). */
+/* Return a state's edges by number: its clauses if it has any, else its outcomes (NULL: no outcome
+ * of the state). */
 static inline size_t state_edge_count(const struct state *state)
 {
-	return state->kind == KIND_BRANCH ? state->branch.clause_count : OUTCOME_COUNT;
+	return state->clauses ? state->clause_count : OUTCOME_COUNT;
 }
 static inline const struct state *state_edge(const struct state *state, size_t i)
 {
-	return state->kind == KIND_BRANCH ? state->branch.clauses[i].target : state->on[i];
+	return state->clauses ? state->clauses[i].target : state->on[i];
 }
+/* The clause's text, or the outcome's name. */
+const char *state_edge_label(const struct state *state, size_t i);
 
 struct machine {
 	struct arena arena;

@@ -87,6 +87,16 @@ bool reader_misspelt(const struct doc_node *map, const char *key)
 	return false;
 }
 
+void reader_note_spelling(const struct reader *reader, const struct state *state, const char *other,
+	const char *ours, const char *meaning)
+{
+	const struct doc_pair *pair = reader_pair(reader, state->node, other);
+	if (!pair || (ours && reader_pair(reader, state->node, ours)))
+		return;
+	struct site site = reader_site(reader, &pair->key, state);
+	site_report(&site, RULE_OTHER_SPELLING, "`%s` is understood as %s", other, meaning);
+}
+
 const char *const *reader_texts(
 	const struct reader *reader, const struct doc_node *map, const char *key, size_t *count)
 {

@@ -1,3 +1,4 @@
+#include "machine/kind.h"
 #include "machine/reader.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@ enum { CANDIDATES_MAX = 4096 };
 static const struct variable *target_of(
 	const struct reader *reader, const struct doc_node *node, const struct state *state)
 {
-	enum owner owner = state->kind == KIND_AGENT ? OWNER_AGENT : OWNER_CODE;
+	enum owner owner = state_result(state)->owner;
 	struct site site = reader_site(reader, node, state);
 	const struct variable *v = machine_variable(reader->m, node->text);
 	if (!v && reader->m->vars_broken)
@@ -43,7 +44,7 @@ static struct type result_type(const struct reader *reader, const struct state *
 {
 	struct type t = {.kind = TYPE_RECORD, .record = state->output_schema};
 	if (!state->output_schema && !reader_pair(reader, state->node, "output_schema") &&
-		!reader_misspelt(state->node, "output_schema") && state->kind == KIND_TOOL)
+		!reader_misspelt(state->node, "output_schema") && state_result(state)->untyped)
 		t.kind = TYPE_JSON;
 	return t;
 }
@@ -52,20 +53,21 @@ static void check_whole(const struct reader *reader, const struct doc_node *node
 	const struct state *state, const struct variable *variable)
 {
 	struct site site = reader_site(reader, node, state);
-	struct type wanted = state->kind == KIND_TOOL ? (struct type){.kind = TYPE_JSON}
-						      : result_type(reader, state);
+	const struct kind_result *result = state_result(state);
+	struct type wanted =
+		result->untyped ? (struct type){.kind = TYPE_JSON} : result_type(reader, state);
 	if (!type_known(wanted) || !type_known(variable->type) ||
 		type_equal(wanted, variable->type))
 		return;
 	struct finding *f = site_report(&site, RULE_CAPTURE_TYPE,
 		"\"%s\" is of type %s, but %s yields %s", variable->name, type_name(variable->type),
-		state->kind == KIND_TOOL ? "stdout_json" : "finish_json", type_name(wanted));
-	if (state->kind == KIND_TOOL && variable->type.kind == TYPE_RECORD)
+		result->whole, type_name(wanted));
+	if (result->untyped && variable->type.kind == TYPE_RECORD)
 		site_help(&site, f,
 			"declare it as json, or write `set: {%s: \"{{ result }}\"}`, with %s as "
 			"the output_schema",
 			variable->name, type_name(variable->type));
-	else if (state->kind == KIND_TOOL)
+	else if (result->untyped)
 		site_help(&site, f, "declare it as json, or use `set` with an output_schema");
 	else
 		site_help(
@@ -82,7 +84,7 @@ static void read_whole(
 	state->capture.whole = target_of(reader, node, state);
 	if (state->capture.whole)
 		check_whole(reader, node, state, state->capture.whole);
-	if (state->kind != KIND_TOOL || !reader_pair(reader, state->node, "output_schema"))
+	if (!state_result(state)->untyped || !reader_pair(reader, state->node, "output_schema"))
 		return;
 	struct site site =
 		reader_site(reader, &reader_pair(reader, state->node, "output_schema")->key, state);
@@ -186,8 +188,7 @@ void read_capture(struct reader *reader, struct state *state)
 	if (!capture)
 		return;
 	state->capture.present = true;
-	read_whole(
-		reader, state, capture, state->kind == KIND_AGENT ? "finish_json" : "stdout_json");
+	read_whole(reader, state, capture, state_result(state)->whole);
 	const struct doc_node *set = reader_get(reader, capture, "set", DOC_MAP);
 	if (set)
 		read_set(reader, state, set);

@@ -1,3 +1,4 @@
+#include "machine/kind.h"
 #include "machine/reader.h"
 
 #include <math.h>
@@ -16,8 +17,7 @@ static bool is_refused_name(const struct reader *reader, const char *name)
 	return false;
 }
 
-/* Returns the state that string `node` names. NULL: an error was reported, and `from` is loose. */
-static const struct state *target_of(
+const struct state *read_target(
 	struct reader *reader, const struct doc_node *node, const struct state *from)
 {
 	bool named = node && node->kind == DOC_STR;
@@ -39,48 +39,17 @@ static const struct state *target_of(
 	return NULL;
 }
 
-/* Checks the label `tick`, the only one that depends on more than the kind. The shape check has
- * reported other missing and foreign labels. */
-static void check_tick(struct reader *reader, const struct state *state, const struct doc_pair *on)
+void read_edges(struct reader *reader, struct state *state)
 {
-	const struct doc_pair *tick = doc_pair(&on->value, outcome_name(OUTCOME_TICK));
-	if (on->value.kind != DOC_MAP || state->wait.timed == (tick != NULL) ||
-		reader_value(reader, state->node, "cron"))
-		return;
-	if (!tick)
-		reader->loose[state->index] = true;
-	bool signal = doc_pair(&on->value, outcome_name(OUTCOME_SIGNAL)) !=
-		      NULL; /* the only other label */
-	if (tick ? reader_misspelt(state->node, "every_secs") ||
-				reader_misspelt(state->node, "until")
-		 : on->value.partial || on->value.count > signal)
-		return;
-	struct site site = reader_site(reader, tick ? &tick->key : &on->key, state);
-	struct finding *f =
-		tick ? site_report(&site, RULE_TICK_WITHOUT_TIMER,
-			       "a wait without a timer never has the outcome `tick`")
-		     : site_report(&site, RULE_MISSING_TICK,
-			       "a wait with a timer needs a state for the outcome `tick`");
-	site_help(
-		&site, f, tick ? "remove it, or add `every_secs` or `until`" : "add `tick: STATE`");
-}
-
-static void read_edges(struct reader *reader, struct state *state)
-{
-	const struct doc_pair *on = reader_pair(reader, state->node, "on");
+	const struct doc_node *on = reader_value(reader, state->node, "on");
 	if (!on) {
 		reader->loose[state->index] = true;
 		return;
 	}
-	if (state->kind == KIND_WAIT)
-		check_tick(reader, state, on);
-	/* A `tick` without a timer still tells which state its author wants to reach. */
-	unsigned labels = outcomes_of(state->kind,
-		state->kind == KIND_WAIT && doc_pair(&on->value, outcome_name(OUTCOME_TICK)));
+	unsigned outcomes = kind_of(state)->outcomes(state);
 	for (unsigned i = 0; i < OUTCOME_COUNT; i++)
-		if (labels & 1u << i)
-			state->on[i] =
-				target_of(reader, doc_get(&on->value, outcome_name(i)), state);
+		if (outcomes & 1u << i)
+			state->on[i] = read_target(reader, doc_get(on, outcome_name(i)), state);
 }
 
 static void read_retry(struct reader *reader, struct state *state)
@@ -132,7 +101,7 @@ static void read_output_schema(struct reader *reader, struct state *state)
 		state->output_schema = reader_record(reader, pair);
 }
 
-static void read_work(struct reader *reader, struct state *state)
+void read_work(struct reader *reader, struct state *state)
 {
 	state->timeout_secs = reader_int(reader, state->node, "timeout_secs").value;
 	read_output_schema(reader, state);
@@ -140,90 +109,11 @@ static void read_work(struct reader *reader, struct state *state)
 	read_retry(reader, state);
 }
 
-/* Returns the first clause with `else`; their count if none has it. */
-static uint32_t first_else(const struct doc_node *when)
-{
-	uint32_t i = 0;
-	while (i < when->count && !doc_pair(&when->items[i], "else"))
-		i++;
-	return i;
-}
-
-/* Checks clause `i` of `count`: only the last one is `else`, and it must be. An `else` that comes
- * too early is not reported as missing as well. A clause with neither key or both has been
- * reported. */
-static void check_else(
-	struct reader *reader, const struct state *state, const struct doc_node *when, uint32_t i)
-{
-	const struct doc_node *clause = &when->items[i];
-	bool last = i + 1 == when->count, is_else = doc_pair(clause, "else") != NULL;
-	if (clause->kind != DOC_MAP || last == is_else)
-		return;
-	if (is_else == (doc_pair(clause, "if") != NULL) || (last && first_else(when) < when->count))
-		return;
-	struct site site = reader_site(reader, clause, state);
-	if (last) {
-		struct finding *f = site_report(
-			&site, RULE_MISSING_ELSE, "the last clause of a branch must be `else`");
-		site_help(&site, f, "add `- {else: true, goto: STATE}` behind it");
-		reader->loose[state->index] = true;
-		return;
-	}
-	site.node = &doc_pair(clause, "else")->key;
-	struct finding *f = site_report(
-		&site, RULE_MISPLACED_ELSE, "`else` always fires, so no clause behind it ever can");
-	site_help(&site, f, "move it to the end, and keep only one");
-}
-
-static void read_branch(struct reader *reader, struct state *state)
-{
-	const struct doc_node *when = reader_get(reader, state->node, "when", DOC_LIST);
-	if (!when || !when->count) {
-		reader->loose[state->index] = true;
-		return;
-	}
-	struct clause *clauses = arena_array(&reader->m->arena, when->count, sizeof(*clauses));
-	for (uint32_t i = 0; i < when->count; i++) {
-		const struct doc_node *condition =
-			reader_get(reader, &when->items[i], "if", DOC_STR);
-		struct site site = reader_site(reader, condition, state);
-		check_else(reader, state, when, i);
-		clauses[i].text = condition ? condition->text : "else";
-		clauses[i].node = condition;
-		if (condition)
-			clauses[i].condition = predicate_compile(&reader->scope, &site);
-		clauses[i].target = target_of(reader, doc_get(&when->items[i], "goto"), state);
-	}
-	state->branch.clauses = clauses;
-	state->branch.clause_count = when->count;
-}
-
-static void read_terminal(struct reader *reader, struct state *state)
-{
-	const char *status = reader_text(reader, state->node, "status");
-	state->terminal.ok = status && strcmp(status, "ok") == 0;
-	state->terminal.reason = reader_template(reader, state->node, "reason", state);
-}
-
 static void read_state(struct reader *reader, struct state *state)
 {
 	state->description = reader_text(reader, state->node, "description");
 	read_notify(reader, state);
-	switch (state->kind) {
-	case KIND_AGENT:
-		read_work(reader, state);
-		read_agent(reader, state);
-		break;
-	case KIND_TOOL:
-		read_work(reader, state);
-		read_tool(reader, state);
-		break;
-	case KIND_WAIT: read_wait(reader, state); break;
-	case KIND_BRANCH: read_branch(reader, state); return;
-	case KIND_TERMINAL: read_terminal(reader, state); return;
-	case KIND_COUNT: reader->loose[state->index] = true; return;
-	}
-	read_edges(reader, state);
+	kind_of(state)->read(reader, state);
 }
 
 static enum state_kind read_kind(const struct doc_node *state)
@@ -280,5 +170,5 @@ void read_states(struct reader *reader)
 	}
 	for (size_t i = 0; i < m->state_count; i++)
 		read_state(reader, &reader->states[i]);
-	m->initial = target_of(reader, doc_get(reader->doc->root, "initial"), NULL);
+	m->initial = read_target(reader, doc_get(reader->doc->root, "initial"), NULL);
 }

@@ -58,6 +58,10 @@ const struct template *reader_template(const struct reader *reader, const struct
 /* Returns the texts of a list of strings under `key`. */
 const char *const *reader_texts(
 	const struct reader *reader, const struct doc_node *map, const char *key, size_t *count);
+/* Notes a key in the spelling of the other bundle format. If both spellings are present, the shape
+ * check has reported that. `ours` NULL: the key has no counterpart here. */
+void reader_note_spelling(const struct reader *reader, const struct state *state, const char *other,
+	const char *ours, const char *meaning);
 /* Returns the record that a pair of `schemas` declares; NULL: it is no record, and that was
  * reported. */
 const struct record *reader_record(const struct reader *reader, const struct doc_pair *pair);
@@ -73,9 +77,13 @@ void read_states(struct reader *reader);
 /* Reports a document whose `states` are missing because the states stand in another place; the rest
  * of it is then not checked. Returns whether it was so. */
 bool read_states_elsewhere(const struct doc *doc, struct findings *findings);
-void read_agent(struct reader *reader, struct state *state);
-void read_tool(struct reader *reader, struct state *state);
-void read_wait(struct reader *reader, struct state *state);
+/* Returns the state that string `node` names. NULL: an error was reported, and `from` is loose. */
+const struct state *read_target(
+	struct reader *reader, const struct doc_node *node, const struct state *from);
+/* Reads `on`: the state behind each outcome of the kind. */
+void read_edges(struct reader *reader, struct state *state);
+/* Reads the keys of states that have a result: timeout_secs, output_schema, capture, retry. */
+void read_work(struct reader *reader, struct state *state);
 void read_capture(struct reader *reader, struct state *state);
 /* Read prompt_file, `scripts/...` elements and the program. */
 const struct template *read_prompt_file(struct reader *reader, struct state *state);

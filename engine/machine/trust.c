@@ -1,16 +1,11 @@
 #include "machine/trust.h"
 
+#include "machine/kind.h"
 #include "machine/visit.h"
 
 /* Passes run forwards and backwards in turn. Data that is handed on along the states takes two,
  * however far it goes, and no machine that a person writes takes more than these. */
 enum { PASSES_MAX = 64 };
-
-bool trust_networked(const struct state *state)
-{
-	return state->kind == KIND_TOOL &&
-	       (state->tool.network == NETWORK_ALLOW || state->tool.network == NETWORK_LIST);
-}
 
 const struct origin *trust_origin(const struct trust *trust, const struct variable *variable)
 {
@@ -25,14 +20,24 @@ static void find_taken(void *ctx, const struct ref *ref, const char *source)
 		t->taken = ref->root;
 }
 
+static void find_in_code(void *ctx, const struct template *text, bool is_code)
+{
+	if (is_code)
+		template_references(text, find_taken, ctx);
+}
+
 const struct variable *trust_input(struct trust *trust, const struct state *state)
 {
 	trust->taken = NULL;
-	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.command_count; i++)
-		template_references(state->tool.command[i], find_taken, trust);
-	if (state->kind == KIND_TOOL)
-		template_references(state->tool.stdin_text, find_taken, trust);
+	kind_of(state)->texts(state, find_in_code, trust);
 	return trust->taken;
+}
+
+/* Reports whether only a poke leads on from the state. */
+static bool needs_person(const struct state *state)
+{
+	const struct wait_state *wait = state_wait(state);
+	return wait && !wait->timed;
 }
 
 void trust_reach(
@@ -48,8 +53,7 @@ void trust_reach(
 		const struct state *s = trust->queue[at];
 		for (size_t e = 0; e < state_edge_count(s); e++) {
 			const struct state *next = state_edge(s, e);
-			if (!next || by[next->index] ||
-				(!past_people && next->kind == KIND_WAIT && !next->wait.timed))
+			if (!next || by[next->index] || (!past_people && needs_person(next)))
 				continue;
 			by[next->index] = sources[s->index] ? s : by[s->index];
 			if (!sources[next->index])
@@ -60,8 +64,7 @@ void trust_reach(
 
 const struct state *trust_left(const struct trust *trust, const struct state *state)
 {
-	bool sees = state->kind == KIND_TOOL && state->tool.workspace != WORKSPACE_NONE;
-	return sees ? trust->left[state->index] : NULL;
+	return kind_of(state)->takes_files(state) ? trust->left[state->index] : NULL;
 }
 
 /* Finds the states that write untrusted data into the workspace: from a model, or from data that
@@ -71,11 +74,9 @@ static void spread_files(struct trust *trust)
 	bool more = false;
 	for (size_t i = 0; i < trust->m->state_count; i++) {
 		const struct state *s = &trust->m->states[i];
-		bool writes = s->kind == KIND_AGENT
-				      ? s->agent.mode == MODE_RUN
-				      : s->kind == KIND_TOOL &&
-						s->tool.workspace == WORKSPACE_WRITE &&
-						trust_input(trust, s);
+		enum writing writing = state_writing(s);
+		bool writes = writing == WRITES_CODE ||
+			      (writing == WRITES_FILES && trust_input(trust, s));
 		more |= writes && !trust->leaves[i];
 		trust->leaves[i] |= writes;
 	}
@@ -109,7 +110,7 @@ static void spread_assignment(struct trust *trust, const struct state *state,
 
 static void spread(struct trust *trust, const struct state *state)
 {
-	bool source = state->kind == KIND_AGENT || trust_networked(state);
+	bool source = kind_of(state)->brings_untrusted(state);
 	const struct variable *input = source ? NULL : trust_input(trust, state);
 	source |= !input && trust_left(trust, state);
 	if (state->capture.whole && (source || input))
@@ -134,7 +135,7 @@ static void distrust_all(struct trust *trust)
 static bool has_source(const struct machine *machine)
 {
 	for (size_t i = 0; i < machine->state_count; i++)
-		if (machine->states[i].kind == KIND_AGENT || trust_networked(&machine->states[i]))
+		if (kind_of(&machine->states[i])->brings_untrusted(&machine->states[i]))
 			return true;
 	return false;
 }

@@ -33,14 +33,12 @@ struct trust {
 void trust_init(struct trust *trust, const struct machine *machine);
 void trust_done(struct trust *trust);
 const struct origin *trust_origin(const struct trust *trust, const struct variable *variable);
-/* Returns the first untrusted variable in a tool's argv or stdin; NULL: none. */
+/* Returns the first untrusted variable that a program of the state is given; NULL: none. */
 const struct variable *trust_input(struct trust *trust, const struct state *state);
-/* Returns the state that left untrusted data in the workspace that the tool sees; NULL: none. */
+/* Returns the state that left untrusted data in the workspace that the state sees; NULL: none. */
 const struct state *trust_left(const struct trust *trust, const struct state *state);
 /* Fills `by`, by state, with one of the `sources` (by state) from which it is reached, or NULL.
  * `past_people`: also through waits that only a poke ends. */
 void trust_reach(
 	struct trust *trust, const bool *sources, bool past_people, const struct state **by);
-/* Reports whether the state is a tool that reaches a network. */
-bool trust_networked(const struct state *state);
 #endif

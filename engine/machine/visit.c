@@ -1,32 +1,33 @@
 #include "machine/visit.h"
 
+#include "machine/kind.h"
 #include "machine/predicate_node.h"
 #include <string.h>
 
-static void tool_refs(const struct tool_state *state, ref_visitor *each, void *ctx)
+struct visit {
+	ref_visitor *each;
+	void *ctx;
+};
+
+static void visit_text(void *ctx, const struct template *text, bool is_code)
 {
-	for (size_t i = 0; i < state->command_count; i++)
-		template_references(state->command[i], each, ctx);
-	template_references(state->stdin_text, each, ctx);
+	struct visit *visit = ctx;
+	(void)is_code;
+	template_references(text, visit->each, visit->ctx);
 }
 
 void state_timing_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	template_references(state->wait.every_ref, each, ctx);
-	template_references(state->wait.until_ref, each, ctx);
+	struct visit visit = {each, ctx};
+	if (state_wait(state))
+		kind_of(state)->texts(state, visit_text, &visit);
 }
 
 void state_entry_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
+	struct visit visit = {each, ctx};
 	template_references(state->notify, each, ctx);
-	switch (state->kind) {
-	case KIND_AGENT: template_references(state->agent.prompt, each, ctx); return;
-	case KIND_TOOL: tool_refs(&state->tool, each, ctx); return;
-	case KIND_WAIT: state_timing_refs(state, each, ctx); return;
-	case KIND_TERMINAL: template_references(state->terminal.reason, each, ctx); return;
-	case KIND_BRANCH:
-	case KIND_COUNT: return;
-	}
+	kind_of(state)->texts(state, visit_text, &visit);
 }
 
 static void node_refs(const struct node *node, const char *source, ref_visitor *each, void *ctx)
@@ -39,8 +40,8 @@ static void node_refs(const struct node *node, const char *source, ref_visitor *
 
 void state_condition_refs(const struct state *state, ref_visitor *each, void *ctx)
 {
-	for (size_t i = 0; state->kind == KIND_BRANCH && i < state->branch.clause_count; i++) {
-		const struct predicate *p = state->branch.clauses[i].condition;
+	for (size_t i = 0; i < state->clause_count; i++) {
+		const struct predicate *p = state->clauses[i].condition;
 		if (p)
 			node_refs(p->root, p->source, each, ctx);
 	}
@@ -68,9 +69,9 @@ static void node_literals(
 void state_condition_literals(
 	const struct state *state, void (*each)(void *ctx, json_t *value), void *ctx)
 {
-	for (size_t i = 0; state->kind == KIND_BRANCH && i < state->branch.clause_count; i++)
-		if (state->branch.clauses[i].condition)
-			node_literals(state->branch.clauses[i].condition->root, each, ctx);
+	for (size_t i = 0; i < state->clause_count; i++)
+		if (state->clauses[i].condition)
+			node_literals(state->clauses[i].condition->root, each, ctx);
 }
 
 static const struct doc_node *find_text(const struct doc_node *node, const char *source)
@@ -89,7 +90,8 @@ const struct doc_node *state_text_node(const struct state *state, const char *so
 {
 	const struct doc_node *node = find_text(state->node, source);
 	*inside = node != NULL;
-	if (!node && state->kind == KIND_AGENT && state->agent.prompt_file)
-		node = find_text(state->node, state->agent.prompt_file);
+	const struct agent_state *agent = state_agent(state);
+	if (!node && agent && agent->prompt_file)
+		node = find_text(state->node, agent->prompt_file);
 	return node ? node : state->key;
 }

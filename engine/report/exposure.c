@@ -301,6 +301,17 @@ static json_t *most_usd(const struct machine *machine, const struct config *conf
 	return own || most < 0 ? amount(machine->max_usd) : json_real(most);
 }
 
+/* NULL: the kind touches nothing outside the machine. */
+struct exposer {
+	json_t *(*expose)(const struct state *state, const struct confine *confine);
+};
+static const struct exposer expose_agent = {agent_exposure}, expose_tool = {tool_exposure},
+			    expose_wait = {NULL}, expose_branch = {NULL}, expose_terminal = {NULL};
+
+#define X(NAME, name) [KIND_##NAME] = &expose_##name,
+static const struct exposer *const exposers[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
 json_t *exposure_of(
 	const struct machine *machine, const struct config *config, const char *workspace)
 {
@@ -316,10 +327,8 @@ json_t *exposure_of(
 	json_t *states = json_array();
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct state *s = &machine->states[i];
-		if (s->kind == KIND_TOOL)
-			json_array_append_new(states, tool_exposure(s, &c));
-		else if (s->kind == KIND_AGENT)
-			json_array_append_new(states, agent_exposure(s, &c));
+		if (exposers[s->kind]->expose)
+			json_array_append_new(states, exposers[s->kind]->expose(s, &c));
 	}
 	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", machine->name,
 		"states", states, "union", union_of(states), "limits", "transitions",

@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 #include "machine/graph.h"
+#include "machine/kind.h"
 #include "report/html.h"
 #include "report/report_private.h"
 #include "report/text.h"
@@ -53,10 +54,9 @@ static long taken(const struct report *report, const struct card *card, size_t e
 {
 	const struct state *s = card->state;
 	char key[160];
-	if (s->kind == KIND_BRANCH) {
+	if (s->clauses) {
 		const json_t *sums = json_object_get(report->summary.states, s->name);
-		return (long)json_get_int(
-			json_object_get(sums, "outcomes"), s->branch.clauses[edge].text);
+		return (long)json_get_int(json_object_get(sums, "outcomes"), s->clauses[edge].text);
 	}
 	snprintf(key, sizeof(key), "%s\n%s", s->name, card->edges[edge].to->name);
 	return (long)json_get_int(report->edges, key);
@@ -67,7 +67,7 @@ static long visited(const struct report *report, const struct state *state)
 	const json_t *sums = json_object_get(report->summary.states, state->name);
 	long times = (long)json_get_int(sums, "times");
 	bool here = !strcmp(report->result.state, state->name);
-	return times + (here && state->kind == KIND_TERMINAL && report->result.already_ended);
+	return times + (here && state_is(state, TRAIT_ENDS) && report->result.already_ended);
 }
 
 static int port_y(const struct card *card, size_t edge)
@@ -221,7 +221,7 @@ static void draw_card(const struct drawing *drawing, const struct card *card)
 		"rx=\"%d\"/><text class=\"name\"",
 		visited(drawing->r, s) ? " seen" : "", last ? " last" : "",
 		last && lost ? " lost" : "", drawing->left, card->y, CARD, card->height,
-		s->kind == KIND_TERMINAL ? HEAD / 2 : 7);
+		state_is(s, TRAIT_ENDS) ? HEAD / 2 : 7);
 	add_short(drawing, card->y + 21, s->name, NAME_WIDTH);
 	buf_addf(drawing->out, "<text class=\"quiet end\" x=\"%d\" y=\"%d\">%s</text>",
 		drawing->left + CARD - PAD, card->y + 21, state_kind_name(s->kind));

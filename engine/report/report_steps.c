@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/num.h"
+#include "machine/kind.h"
 #include "report/html.h"
 #include "report/report_private.h"
 #include "report/text.h"
@@ -300,7 +301,7 @@ void report_unfinished(struct report *report)
 {
 	const struct state *s = machine_state(report->machine, report->result.state);
 	char tag[64];
-	if (report->result.already_ended || !s || s->kind != KIND_AGENT)
+	if (report->result.already_ended || !s || !state_is(s, TRAIT_MODEL))
 		return;
 	snprintf(tag, sizeof(tag), "<details><summary><span class=\"n\">%ju</span><b>",
 		(uintmax_t)report->result.seq + 1);

@@ -341,7 +341,7 @@ static void add_activity(const struct show *show, struct buf *line, const struct
 	size_t at = line->len;
 	buf_adds(line, now->state);
 	text_pad(line, at, NAME_COLUMNS);
-	if (!strcmp(now->kind, state_kind_name(KIND_WAIT))) {
+	if (now->waits) {
 		show_until(show, line, now->wake_unix_us);
 		return;
 	}

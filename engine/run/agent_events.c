@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "machine/kind.h"
 #include "run/egress.h"
 
 #include <string.h>

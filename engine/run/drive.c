@@ -7,6 +7,7 @@
 #include "instance/recover.h"
 #include "instance/states.h"
 #include "machine/blackboard.h"
+#include "machine/kind.h"
 #include "machine/predicate.h"
 #include "run/drive_private.h"
 #include "run/profile.h"
@@ -123,10 +124,10 @@ static bool check_parameters(struct drive *drive)
 	return true;
 }
 
-static bool has_kind(const struct machine *machine, enum state_kind kind)
+static bool has_trait(const struct machine *machine, unsigned traits)
 {
 	for (size_t i = 0; i < machine->state_count; i++)
-		if (machine->states[i].kind == kind)
+		if (state_is(&machine->states[i], traits))
 			return true;
 	return false;
 }
@@ -137,9 +138,8 @@ static bool is_asked(const struct drive *drive, const struct config_provider *pr
 	const char *model;
 	bool asked = config_reviewer(drive->request->config, &model) == provider;
 	for (size_t i = 0; i < m->state_count && !asked; i++)
-		asked = m->states[i].kind == KIND_AGENT &&
-			config_agent_provider(drive->request->config, &m->states[i], &model) ==
-				provider;
+		asked = state_agent(&m->states[i]) && config_agent_provider(drive->request->config,
+							      &m->states[i], &model) == provider;
 	return asked;
 }
 
@@ -163,7 +163,7 @@ static bool check_needed(struct drive *drive, const struct err *why)
 	const struct machine *m = drive->request->machine;
 	const char *model;
 	for (size_t i = 0; i < m->state_count; i++) {
-		if (m->states[i].kind != KIND_AGENT)
+		if (!state_agent(&m->states[i]))
 			continue;
 		const struct err *e =
 			&why[config_agent_provider(c, &m->states[i], &model) - c->providers];
@@ -204,12 +204,12 @@ static bool check_keys(struct drive *drive)
 static bool find_profile(struct drive *drive)
 {
 	const struct machine *m = drive->request->machine;
-	bool tools = has_kind(m, KIND_TOOL), agents = has_kind(m, KIND_AGENT);
+	bool agents = has_trait(m, TRAIT_MODEL);
 	struct err e = ERR_NONE;
 	struct confine *c = &drive->env.confine;
 	c->profile =
 		drive->request->config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict";
-	if (tools || agents) {
+	if (agents || has_trait(m, TRAIT_COMMAND)) {
 		drive->live.agent = agents ? child_sibling("agent6-agent", &e) : NULL;
 		c->profile = *e.text ? NULL
 				     : profile_resolve(&drive->live, drive->request->workspace,
@@ -233,7 +233,7 @@ static bool check_confinement(struct drive *drive)
 		drive->result->ungranted = true;
 		return drive_end(drive, RUN_REFUSED, "%.*s", (int)len, why.data);
 	}
-	return !has_kind(m, KIND_AGENT) || check_keys(drive);
+	return !has_trait(m, TRAIT_MODEL) || check_keys(drive);
 }
 
 /* Checks this before an agent has cost anything. */
@@ -369,7 +369,7 @@ static bool begin(struct drive *drive)
 static bool book_unfinished(struct drive *drive)
 {
 	char dir[128];
-	if (drive->at.state->kind != KIND_AGENT)
+	if (!state_is(drive->at.state, TRAIT_MODEL))
 		return true;
 	snprintf(dir, sizeof(dir), "states/%llu-%s", (unsigned long long)drive->at.seq + 1,
 		drive->at.state->name);

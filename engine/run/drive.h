@@ -44,6 +44,7 @@ struct drive_request {
 /* The current activity, for a live line. */
 struct activity {
 	const char *state, *kind; /* NULL state: between states */
+	bool waits;               /* for a timer or a poke; nothing runs */
 	const char *preparing;    /* the preparation before the first state, or NULL */
 	uint64_t seq;
 	int attempt;

@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "instance/snapshot.h"
+#include "machine/kind.h"
 #include "run/drive_private.h"
 
 #include <stdarg.h>
@@ -57,8 +58,8 @@ static void adopt(struct drive *drive, struct position *trial)
  * the end of the last jails. */
 static void meanwhile(struct drive *drive, const struct position *next)
 {
-	bool tool = next->state->kind == KIND_TOOL && !next->ended && !next->retry_at_us;
-	if (next->state->kind == KIND_TERMINAL)
+	bool tool = state_is(next->state, TRAIT_COMMAND) && !next->ended && !next->retry_at_us;
+	if (state_is(next->state, TRAIT_ENDS))
 		jails_retire(&drive->live.jails);
 	if (!tool || !jails_none(&drive->live.jails))
 		return;

@@ -7,6 +7,7 @@
 #include "instance/budget.h"
 #include "instance/pokes.h"
 #include "instance/stop.h"
+#include "machine/kind.h"
 #include "machine/template.h"
 #include "run/hook.h"
 #include "run/recording.h"
@@ -16,11 +17,26 @@
 #include <string.h>
 #include <sys/random.h>
 
+/* How a kind of state is driven. */
+struct drive_kind {
+	/* Takes the state one piece further and journals that; false: the run is over. Called again
+	 * until the position has moved on, so that a state of many pieces is a small machine of
+	 * its own whose place is the position's. */
+	bool (*take)(struct drive *drive);
+	/* Carries a planned piece out; NULL: nothing is ever planned for the kind. */
+	enum live_end (*execute)(struct live *live, const struct step *step, struct fact *fact,
+		json_t **egress, struct err *e);
+	/* Makes the fact that of a state whose changes cannot be kept. */
+	void (*not_kept)(struct fact *fact, struct err *why);
+};
+static const struct drive_kind *const drive_kinds[KIND_COUNT];
+
 static void tell(struct drive *drive)
 {
 	struct activity *now = &drive->live.now;
 	*now = (struct activity){.state = drive->at.state->name,
 		.kind = state_kind_name(drive->at.state->kind),
+		.waits = state_wait(drive->at.state) != NULL,
 		.seq = drive->at.seq + 1,
 		.attempt = drive->at.attempt,
 		.started_monotonic_ms = clock_monotonic_ms(),
@@ -134,23 +150,23 @@ static void tell_of_clone(struct drive *drive, const struct workspace_step *step
 }
 
 /* Makes the fact a failure of the state, because its changes to the clone cannot be recorded and
- * are dropped. */
-static void fail_fact(const struct step *step, struct err *why, struct fact *fact)
+ * are dropped. Git quotes file names as they are, so `why` may not be UTF-8. */
+static void agent_not_kept(struct fact *fact, struct err *why)
 {
 	char reason[POSITION_REASON_BYTES];
-	bool tool = step->state->kind == KIND_TOOL;
-	if (tool)
-		err_wrap(why, "what the state left in the clone cannot be kept");
-	/* Git quotes file names as they are, so the text may not be UTF-8. */
 	utf8_copy(reason, sizeof(reason), why->text);
-	if (tool) {
-		if (fact->kind == FACT_TOOL)
-			fact->tool.not_kept = fact_text(fact, reason);
-		return;
-	}
 	fact->agent.outcome = OUTCOME_FAILED;
 	fact->reason = fact_text(fact, reason);
 	fact->agent.payload = NULL;
+}
+
+static void tool_not_kept(struct fact *fact, struct err *why)
+{
+	char reason[POSITION_REASON_BYTES];
+	err_wrap(why, "what the state left in the clone cannot be kept");
+	utf8_copy(reason, sizeof(reason), why->text);
+	if (fact->kind == FACT_TOOL)
+		fact->tool.not_kept = fact_text(fact, reason);
 }
 
 /* Records the state's changes to the private clone with its step. If that fails, the state has
@@ -171,11 +187,11 @@ static bool settle(
 		.seq = step->seq,
 		.attempt = step->attempt,
 		.ok = ok,
-		.dropped = step->state->kind == KIND_AGENT && !ok,
+		.dropped = state_writing(step->state) == WRITES_CODE && !ok,
 		.absent = absent};
 	int failed = workspace_settle(w, drive->instance->dir_fd, &s, &e);
 	if (failed && !s.dropped && !workspace_host_failed(&e)) {
-		fail_fact(step, &e, fact);
+		drive_kinds[step->state->kind]->not_kept(fact, &e);
 		s.dropped = true;
 		e = ERR_NONE;
 		failed = workspace_settle(w, drive->instance->dir_fd, &s, &e);
@@ -202,7 +218,7 @@ static bool commit_work(
  * protect them. */
 static json_t *absent_paths(const struct drive *drive)
 {
-	if (drive->at.state->kind != KIND_AGENT)
+	if (state_writing(drive->at.state) != WRITES_CODE)
 		return NULL;
 	json_auto_t *paths = confine_protected(&drive->env.confine, NULL);
 	json_auto_t *hidden = confine_hidden(&drive->env.confine);
@@ -219,9 +235,8 @@ static bool execute(struct drive *drive, const struct step *step)
 	enum live_end end = LIVE_FACT;
 	json_incref(fact.held);
 	if (fact.kind == FACT_NONE)
-		end = drive->at.state->kind == KIND_TOOL
-			      ? live_tool(&drive->live, step, &fact, &egress, &e)
-			      : live_agent(&drive->live, step, &fact, &egress, &e);
+		end = drive_kinds[step->state->kind]->execute(
+			&drive->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:
 		return queue_egress(drive, egress) && commit_work(drive, step, absent, &fact);
@@ -377,7 +392,7 @@ static bool take_wait(struct drive *drive)
  * the next state that works or waits. A cycle of branches only does not put it off for ever. */
 static bool stops_behind(struct drive *drive)
 {
-	bool branch = drive->at.state->kind == KIND_BRANCH;
+	bool branch = drive->at.state->clauses != NULL;
 	drive->branches = branch ? drive->branches + 1 : 0;
 	return branch && drive->branches <= drive->request->machine->state_count;
 }
@@ -430,28 +445,30 @@ static bool announce(struct drive *drive)
 	hook_run(&drive->live, event);
 	/* A stop that came during the hook takes effect before the state's work. An end has no
 	 * work. */
-	return s->kind == KIND_TERMINAL || may_go_on(drive);
+	return state_is(s, TRAIT_ENDS) || may_go_on(drive);
 }
+
+static const struct drive_kind drive_agent = {take_work, live_agent, agent_not_kept};
+static const struct drive_kind drive_tool = {take_work, live_tool, tool_not_kept};
+static const struct drive_kind drive_wait = {take_wait, NULL, NULL};
+static const struct drive_kind drive_branch = {take_branch, NULL, NULL};
+static const struct drive_kind drive_terminal = {finish_terminal, NULL, NULL};
+
+#define X(NAME, name) [KIND_##NAME] = &drive_##name,
+static const struct drive_kind *const drive_kinds[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
 
 static bool take_step(struct drive *drive)
 {
 	char reason[POSITION_REASON_BYTES];
-	enum state_kind kind = drive->at.state->kind;
+	const struct state *state = drive->at.state;
 	if (budget_exhausted(&drive->at, drive->request->config, reason, sizeof(reason)))
 		return finish(drive, END_BUDGET, false, reason);
 	if (!announce(drive))
 		return false;
-	if (kind != KIND_TOOL && kind != KIND_BRANCH && kind != KIND_TERMINAL)
+	if (!state_is(state, TRAIT_HURRIES | TRAIT_ENDS))
 		jails_clear(&drive->live.jails);
-	switch (kind) {
-	case KIND_TOOL:
-	case KIND_AGENT: return take_work(drive);
-	case KIND_BRANCH: return take_branch(drive);
-	case KIND_WAIT: return take_wait(drive);
-	case KIND_TERMINAL:
-	case KIND_COUNT: break;
-	}
-	return finish_terminal(drive);
+	return drive_kinds[state->kind]->take(drive);
 }
 
 void drive_loop(struct drive *drive)

@@ -6,6 +6,7 @@
 #include "launch/ending.h"
 #include "launch/orphans.h"
 #include "launch/planted.h"
+#include "machine/kind.h"
 #include "run/egress.h"
 #include "run/live.h"
 #include "run/output_json.h"
@@ -134,7 +135,7 @@ static void close_after(struct live *live, const struct step *step, struct run *
 	bool last = true;
 	for (size_t i = 0; i < state_edge_count(step->state); i++) {
 		const struct state *to = state_edge(step->state, i);
-		last = last && !(to && (to->kind == KIND_TOOL || to->kind == KIND_BRANCH));
+		last = last && !(to && state_is(to, TRAIT_HURRIES));
 	}
 	if (run->through == &run->own)
 		launcher_close(&run->own);

@@ -89,6 +89,19 @@ void step_done(struct step *step)
 	*step = (struct step){0};
 }
 
+/* NULL: nothing is executed for the kind. */
+struct planner {
+	int (*plan)(const struct plan_env *env, const struct position *position, struct step *out,
+		struct err *e);
+};
+static const struct planner planner_agent = {plan_agent}, planner_tool = {plan_tool},
+			    planner_wait = {NULL}, planner_branch = {NULL},
+			    planner_terminal = {NULL};
+
+#define X(NAME, name) [KIND_##NAME] = &planner_##name,
+static const struct planner *const planners[KIND_COUNT] = {STATE_KINDS(X)};
+#undef X
+
 int plan_step(const struct plan_env *env, const struct position *position, struct step *out,
 	struct err *e)
 {
@@ -98,9 +111,7 @@ int plan_step(const struct plan_env *env, const struct position *position, struc
 		.execution = position->executions + 1};
 	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq,
 		position->state->name);
-	int failed = position->state->kind == KIND_TOOL ? plan_tool(env, position, &s, e)
-							: plan_agent(env, position, &s, e);
-	if (failed) {
+	if (planners[position->state->kind]->plan(env, position, &s, e)) {
 		step_done(&s);
 		return -1;
 	}

@@ -1,6 +1,7 @@
 #include "run/profile.h"
 
 #include "confine/offline.h"
+#include "machine/kind.h"
 #include "run/plan.h"
 
 #include <string.h>
@@ -122,11 +123,10 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 	json_auto_t *places = json_array();
 	for (size_t i = 0; i < machine->state_count; i++) {
 		writes = writes || confine_writes(&machine->states[i]);
-		tools = tools || machine->states[i].kind == KIND_TOOL;
-		for (size_t k = 0; machine->states[i].kind == KIND_TOOL &&
-				   k < machine->states[i].tool.write_count;
-			k++)
-			add_place(places, machine->states[i].tool.writes[k]);
+		const struct tool_state *tool = state_tool(&machine->states[i]);
+		tools = tools || tool;
+		for (size_t k = 0; tool && k < tool->write_count; k++)
+			add_place(places, tool->writes[k]);
 	}
 	if (tools && confine->data_dir)
 		add_place(places, confine->data_dir);

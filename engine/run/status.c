@@ -8,6 +8,7 @@
 #include "instance/recover.h"
 #include "instance/snapshot.h"
 #include "instance/stop.h"
+#include "machine/kind.h"
 #include "machine/template.h"
 #include "run/ask.h"
 #include "run/workspace.h"
@@ -90,7 +91,7 @@ static json_t *notice(
 	enum { TAIL_BYTES = 64 * 1024 };
 	char path[NAME_MAX];
 	struct stat st;
-	if (!running || position->state->kind != KIND_AGENT)
+	if (!running || !state_is(position->state, TRAIT_MODEL))
 		return json_null();
 	snprintf(path, sizeof(path), "states/%ju-%s/events.jsonl", (uintmax_t)position->seq + 1,
 		position->state->name);

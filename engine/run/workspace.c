@@ -9,6 +9,7 @@
 #include "git/hooks.h"
 #include "git/nested.h"
 #include "git/settings.h"
+#include "machine/kind.h"
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
@@ -441,7 +442,7 @@ int workspace_settle(
 		return 0;
 	if (learn(workspace, &workspace->origin, e) || learn(workspace, &workspace->clone, e))
 		return -1;
-	bool runs = step->state->kind == KIND_AGENT;
+	bool runs = state_writing(step->state) == WRITES_CODE;
 	if (step->dropped)
 		return git_clone_mend(&workspace->origin, &workspace->clone, workspace->branch,
 			       e) || git_clone_checkout(&workspace->clone, workspace->at.tree,

@@ -154,8 +154,7 @@ static void evaluate(void)
 	for (size_t i = 0; i < ARRAY_LEN(table); i++) {
 		struct err e = ERR_NONE;
 		bool out = false;
-		int rc = predicate_eval(
-			f.m->initial->branch.clauses[i].condition, blackboard, &out, &e);
+		int rc = predicate_eval(f.m->initial->clauses[i].condition, blackboard, &out, &e);
 		is(rc ? -1 : out, table[i].want, "%s %s", table[i].condition, e.text);
 		if (!strcmp(table[i].condition, "v.note == 'x'"))
 			is_str(e.text, "\"v.note\" was read, but its field \"note\" is not set",

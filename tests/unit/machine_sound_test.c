@@ -316,8 +316,8 @@ static bool said_otherwise(const struct findings *findings, const struct clause 
 
 static const struct state *run_branch(struct run *run, const struct state *state)
 {
-	for (size_t i = 0; i < state->branch.clause_count; i++) {
-		const struct clause *c = &state->branch.clauses[i];
+	for (size_t i = 0; i < state->clause_count; i++) {
+		const struct clause *c = &state->clauses[i];
 		struct err e = ERR_NONE;
 		bool holds = true;
 		if (c->condition && predicate_eval(c->condition, run->blackboard, &holds, &e)) {

@@ -2,6 +2,7 @@
 
 #include "agent/policy/classify.h"
 #include "base/path.h"
+#include "machine/kind.h"
 #include "machine/site.h"
 #include "machine/template.h"
 #include <fcntl.h>
@@ -297,7 +298,7 @@ void tool_commands_check(
 		.workspace = workspace,
 		.seen = json_object()};
 	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_TOOL && is_whole(&m->states[i].tool)) {
+		if (state_tool(&m->states[i]) && is_whole(&m->states[i].tool)) {
 			check_program(&c, &m->states[i]);
 			check_shell_words(&c, &m->states[i]);
 			check_risk(&c, &m->states[i]);

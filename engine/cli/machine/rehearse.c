@@ -4,6 +4,7 @@
 #include "cli/start/start.h"
 #include "instance/repository.h"
 #include "instance/stop.h"
+#include "machine/kind.h"
 #include "report/show.h"
 #include "report/summary.h"
 #include "report/text.h"
@@ -47,9 +48,11 @@ static size_t providers_of(const struct loaded *loaded, const char **names)
 		if (name && name->kind == DOC_STR)
 			add_provider(names, &count, name->text);
 	}
-	for (size_t i = 0; i < m->state_count; i++)
-		if (m->states[i].kind == KIND_AGENT && m->states[i].agent.provider)
-			add_provider(names, &count, m->states[i].agent.provider);
+	for (size_t i = 0; i < m->state_count; i++) {
+		const struct agent_state *agent = state_agent(&m->states[i]);
+		if (agent && agent->provider)
+			add_provider(names, &count, agent->provider);
+	}
 	if (!count)
 		names[count++] = "rehearsal";
 	return count;
@@ -250,7 +253,7 @@ static int check_cassettes(const struct rehearsal *rehearsal, struct err *e)
 {
 	const struct machine *m = rehearsal->loaded->machine;
 	for (size_t i = 0; m && !rehearsal->stage.cassette_count && i < m->state_count; i++)
-		if (m->states[i].kind == KIND_AGENT)
+		if (state_is(&m->states[i], TRAIT_MODEL))
 			return err_set(e,
 				"no cassette says what the model would answer in state %s: put one "
 				"into the bundle's rehearsal/, NAME.jsonl, or name it with "

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "instance/pokes.h"
+#include "machine/kind.h"
 #include <fcntl.h>
 #include <string.h>
 
@@ -16,13 +17,13 @@ static int add(struct rehearsal_pokes *pokes, const struct machine *machine, con
 	json_t *poke = json_object_get(line, "poke");
 	const char *name = json_get_text(line, "state");
 	const struct state *s = machine_state(machine, name);
-	if (!poke && json_object_get(line, "reply") && (!s || s->kind != KIND_AGENT))
+	if (!poke && json_object_get(line, "reply") && (!s || !state_is(s, TRAIT_MODEL)))
 		return err_set(e,
 			"\"reply\" needs an agent state, and the machine has none called \"%.64s\"",
 			name);
 	if (!poke)
 		return 0;
-	if (!s || s->kind != KIND_WAIT)
+	if (!s || !state_wait(s))
 		return err_set(
 			e, "\"poke\" needs a wait, and the machine has none called \"%s\"", name);
 	json_t *queue = json_object_get(pokes->pokes, name);

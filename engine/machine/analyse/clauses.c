@@ -16,7 +16,7 @@ static struct site clause_site(const struct clauses *clauses, size_t i)
 {
 	return (struct site){.findings = clauses->findings,
 		.doc = clauses->m->doc,
-		.node = clauses->s->branch.clauses[i].node,
+		.node = clauses->s->clauses[i].node,
 		.state = clauses->s->name};
 }
 
@@ -48,7 +48,7 @@ static bool same_node(const struct node *a, const struct node *b)
 
 static const struct node *root_of(const struct clauses *clauses, size_t i)
 {
-	return clauses->s->branch.clauses[i].condition->root;
+	return clauses->s->clauses[i].condition->root;
 }
 
 /* Reports whether clause `earlier` alone takes every case of clause `i`. */
@@ -80,7 +80,7 @@ static void report_shadowed(struct clauses *clauses, size_t i, size_t culprit)
 	if (culprit < i)
 		f = site_report(&site, RULE_SHADOWED_CLAUSE,
 			"this clause never fires: `%s` before it takes every such case",
-			clauses->s->branch.clauses[culprit].text);
+			clauses->s->clauses[culprit].text);
 	else
 		f = site_report(&site, RULE_SHADOWED_CLAUSE,
 			"this clause never fires: those before it take every such case");
@@ -194,8 +194,8 @@ static void check_clause(struct clauses *clauses, size_t i)
  * warning. */
 static void check_branch(struct clauses *clauses)
 {
-	for (size_t i = 0; i < clauses->s->branch.clause_count; i++) {
-		if (!clauses->s->branch.clauses[i].condition)
+	for (size_t i = 0; i < clauses->s->clause_count; i++) {
+		if (!clauses->s->clauses[i].condition)
 			return;
 		if (!clauses->exhausted) {
 			check_clause(clauses, i);
@@ -215,7 +215,6 @@ void analyse_clauses(const struct machine *machine, struct findings *findings)
 		c.s = &machine->states[i];
 		c.before.count = 0;
 		c.exhausted = c.told = false;
-		if (c.s->kind == KIND_BRANCH)
-			check_branch(&c);
+		check_branch(&c);
 	}
 }

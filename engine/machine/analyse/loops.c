@@ -1,6 +1,7 @@
 #include "machine/analyse/analyse.h"
 
 #include "base/utf8.h"
+#include "machine/kind.h"
 #include "machine/site.h"
 #include "machine/visit.h"
 
@@ -23,12 +24,12 @@ struct loops {
 
 static bool busy(const struct state *state)
 {
-	return state->kind == KIND_TOOL || state->kind == KIND_BRANCH;
+	return state_is(state, TRAIT_HURRIES);
 }
 
 static bool captures(const struct state *state, size_t edge)
 {
-	return state->kind == KIND_TOOL && edge == OUTCOME_OK && state->capture.present;
+	return !state->clauses && edge == OUTCOME_OK && state->capture.present;
 }
 
 static void stamp_read(void *ctx, const struct ref *ref, const char *source)
@@ -112,8 +113,7 @@ static void add_edges(const struct loops *loops, const struct state *state,
 	for (size_t i = 0; i < state_edge_count(state); i++) {
 		if (state_edge(state, i) != next || writes_stamped(loops, state, i))
 			continue;
-		const char *label = state->kind == KIND_BRANCH ? state->branch.clauses[i].text
-							       : outcome_name((enum outcome)i);
+		const char *label = state_edge_label(state, i);
 		size_t len = strlen(label);
 		buf_addf(out, "%s%.*s%s", out->len > begun ? ", " : "",
 			(int)(len > CLAUSE_BYTES ? utf8_prefix(label, CLAUSE_BYTES) : len), label,
@@ -128,7 +128,7 @@ static void report(struct loops *loops, const uint32_t *cycle, uint32_t length)
 	AUTO_BUF path = BUF_INIT(2048);
 	for (uint32_t i = 0; i < length; i++) {
 		first = cycle[i] < cycle[first] ? i : first;
-		branches |= loops->m->states[cycle[i]].kind == KIND_BRANCH;
+		branches |= loops->m->states[cycle[i]].clauses != NULL;
 	}
 	for (uint32_t i = 0; i < length && i < SHOWN_STATES; i++) {
 		const struct state *at = &loops->m->states[cycle[(first + i) % length]];

@@ -126,8 +126,7 @@ static void drop_timing(void *ctx, const struct ref *ref, const char *source)
 static void follow_timings(struct slots *slots)
 {
 	for (size_t i = 0; i < slots->m->state_count; i++)
-		if (slots->m->states[i].kind == KIND_WAIT)
-			state_timing_refs(&slots->m->states[i], follow_timing, slots);
+		state_timing_refs(&slots->m->states[i], follow_timing, slots);
 	for (size_t i = 0; i < slots->m->state_count; i++)
 		state_condition_refs(&slots->m->states[i], drop_timing, slots);
 }

@@ -4,6 +4,7 @@
  * place that has none; and a prompt that is the name of a file.
  */
 #include "machine/analyse/analyse.h"
+#include "machine/kind.h"
 #include "machine/site.h"
 #include "machine/visit.h"
 #include <string.h>
@@ -80,8 +81,9 @@ static bool is_known(const struct text *text, const struct variable *variable)
 static bool is_set(const struct state *state, const char *name)
 {
 	bool found = false;
-	for (size_t i = 0; state->kind == KIND_TOOL && i < state->tool.env_count; i++)
-		found |= !strcmp(state->tool.env[i].name, name);
+	const struct tool_state *tool = state_tool(state);
+	for (size_t i = 0; tool && i < tool->env_count; i++)
+		found |= !strcmp(tool->env[i].name, name);
 	return found;
 }
 
@@ -150,20 +152,22 @@ static void look_through(const struct text *text)
 		at += look_once(text, at, &seen);
 }
 
-static void look_at(struct text t, const struct template *template, bool code)
+static void look_at(void *ctx, const struct template *template, bool is_code)
 {
-	t.source = template ? template_source(template) : "";
-	t.code = code;
-	look_through(&t);
+	struct text text = *(const struct text *)ctx;
+	text.source = template ? template_source(template) : "";
+	text.code = is_code;
+	look_through(&text);
 }
 
 /* Looks at the values of `env`, which are literal. */
 static void look_at_env(struct text t)
 {
-	for (size_t i = 0; i < t.s->tool.env_count; i++) {
+	const struct tool_state *tool = state_tool(t.s);
+	for (size_t i = 0; tool && i < tool->env_count; i++) {
 		struct spelt p;
-		const char *at = strstr(t.s->tool.env[i].text, "{{");
-		t.source = t.s->tool.env[i].text;
+		const char *at = strstr(tool->env[i].text, "{{");
+		t.source = tool->env[i].text;
 		if (at && take(at, "{{", "}}", &p) && variable_of(t.m, &p))
 			report(&t, &p, "is no reference: `env` is literal",
 				" as an argument, or on stdin");
@@ -173,8 +177,8 @@ static void look_at_env(struct text t)
 /* Looks for a `prompt` that is a file's name: the model would be asked just that name. */
 static void look_at_prompt(const struct text *text)
 {
-	const struct template *prompt = text->s->agent.prompt;
-	const char *path = prompt ? template_literal(prompt) : NULL;
+	const struct agent_state *agent = state_agent(text->s);
+	const char *path = agent && agent->prompt ? template_literal(agent->prompt) : NULL;
 	if (!path || strncmp(path, "prompts/", 8) != 0 || strpbrk(path, " \t\n"))
 		return;
 	struct site site = {
@@ -192,20 +196,11 @@ void analyse_spellings(const struct machine *machine, struct findings *findings)
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct state *s = &machine->states[i];
 		struct text t = {.m = machine, .s = s, .findings = findings};
-		look_at(t, s->notify, false);
+		look_at(&t, s->notify, false);
 		for (size_t k = 0; k < s->capture.set_count; k++)
-			look_at(t, s->capture.set[k].value, false);
-		if (s->kind == KIND_AGENT) {
-			look_at(t, s->agent.prompt, false);
-			look_at_prompt(&t);
-		}
-		if (s->kind == KIND_TERMINAL)
-			look_at(t, s->terminal.reason, false);
-		if (s->kind != KIND_TOOL)
-			continue;
-		for (size_t k = 0; k < s->tool.command_count; k++)
-			look_at(t, s->tool.command[k], true);
-		look_at(t, s->tool.stdin_text, true);
+			look_at(&t, s->capture.set[k].value, false);
+		kind_of(s)->texts(s, look_at, &t);
+		look_at_prompt(&t);
 		look_at_env(t);
 	}
 }

@@ -1,5 +1,6 @@
 #include "machine/trust.h"
 #include "machine/analyse/analyse.h"
+#include "machine/kind.h"
 #include "machine/site.h"
 
 enum { WAY_SHOWN = 10 };
@@ -22,7 +23,7 @@ static void show_left(struct trust *trust, const struct state *state, struct buf
 	if (input && depth)
 		show_way(trust, input, out, depth - 1);
 	buf_addf(out, "%s%s%s -> the workspace -> ", input && !depth ? "... -> " : "", state->name,
-		state->kind == KIND_AGENT ? " (a model)" : "");
+		state_is(state, TRAIT_MODEL) ? " (a model)" : "");
 }
 
 /* Shows the way from the source to `variable`, through at most `depth` variables. */
@@ -30,7 +31,7 @@ static void show_way(
 	struct trust *trust, const struct variable *variable, struct buf *out, int depth)
 {
 	const struct origin *o = trust_origin(trust, variable);
-	bool source = o->writer->kind == KIND_AGENT || trust_networked(o->writer);
+	bool source = kind_of(o->writer)->brings_untrusted(o->writer);
 	if (o->because && depth)
 		show_way(trust, o->because, out, depth - 1);
 	else if (o->left && depth)
@@ -38,9 +39,9 @@ static void show_way(
 	else if (!source)
 		buf_adds(out, "... -> ");
 	buf_addf(out, "%s%s -> %s -> ", o->writer->name,
-		!source                         ? ""
-		: o->writer->kind == KIND_AGENT ? " (a model)"
-						: " (the network)",
+		!source                            ? ""
+		: state_is(o->writer, TRAIT_MODEL) ? " (a model)"
+						   : " (the network)",
 		variable->name);
 }
 
@@ -59,8 +60,8 @@ static void mark_ungated(struct two *two)
 	bool *tells = arena_array(&two->trust.arena, m->state_count, sizeof(bool));
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
-		tells[i] = s->capture.present && (s->kind == KIND_AGENT || trust_networked(s) ||
-							 trust_left(&two->trust, s));
+		tells[i] = s->capture.present &&
+			   (kind_of(s)->brings_untrusted(s) || trust_left(&two->trust, s));
 	}
 	two->told = arena_array(&two->trust.arena, m->state_count, sizeof(*two->told));
 	two->found = arena_array(&two->trust.arena, m->state_count, sizeof(*two->found));
@@ -82,10 +83,11 @@ static void report(struct two *two, const struct state *state, const struct vari
 		.doc = two->trust.m->doc,
 		.node = state->key,
 		.state = state->name};
+	const bool networked = kind_of(state)->brings_untrusted(state);
 	struct finding *f = site_report(&site, RULE_RULE_OF_TWO,
 		"\"%s\" takes untrusted data, sees %s and can %s: %s%s", state->name,
 		state->tool.workspace != WORKSPACE_NONE ? "the workspace" : "granted files",
-		trust_networked(state) ? "reach the network" : "write outside the workspace",
+		networked ? "reach the network" : "write outside the workspace",
 		way.failed ? "" : way.data, state->name);
 	if (!(input ? two->told : two->found)[state->index]) {
 		f->severity = SEVERITY_NOTE;
@@ -105,7 +107,7 @@ static void check_state(struct two *two, const struct state *state)
 	const struct variable *input = trust_input(&two->trust, state);
 	const struct state *left = trust_left(&two->trust, state);
 	bool sees = tool->workspace != WORKSPACE_NONE || tool->read_count || tool->write_count;
-	if (!trust_networked(state) && !tool->write_count)
+	if (!kind_of(state)->brings_untrusted(state) && !tool->write_count)
 		return;
 	/* The way that no person has approved is reported first. */
 	bool by_files = left && (!input || (two->found[state->index] && !two->told[state->index]));
@@ -119,7 +121,7 @@ void analyse_trust(const struct machine *machine, struct findings *findings)
 	trust_init(&t.trust, machine);
 	mark_ungated(&t);
 	for (size_t i = 0; i < machine->state_count; i++)
-		if (machine->states[i].kind == KIND_TOOL)
+		if (state_tool(&machine->states[i]))
 			check_state(&t, &machine->states[i]);
 	trust_done(&t.trust);
 }

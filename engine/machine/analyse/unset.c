@@ -256,9 +256,8 @@ static void run_state(struct unset *unset, const struct state *state, edge_visit
 	struct bits now = unset->in[state->index];
 	struct reading reading = {unset, &now};
 	state_entry_refs(state, read_ref, &reading);
-	if (state->kind == KIND_WAIT)
-		state_timing_refs(state, read_timing, &reading);
-	if (state->kind != KIND_BRANCH) {
+	state_timing_refs(state, read_timing, &reading);
+	if (!state->clauses) {
 		struct bits ok = now;
 		if (state->on[OUTCOME_OK] && state->capture.present)
 			apply_capture(unset, state, &ok);
@@ -267,8 +266,8 @@ static void run_state(struct unset *unset, const struct state *state, edge_visit
 				each(ctx, state, i, i == OUTCOME_OK ? &ok : &now);
 		return;
 	}
-	for (size_t i = 0; i < state->branch.clause_count; i++) {
-		const struct predicate *p = state->branch.clauses[i].condition;
+	for (size_t i = 0; i < state->clause_count; i++) {
+		const struct predicate *p = state->clauses[i].condition;
 		struct condition c = {unset, p ? p->source : NULL};
 		struct flow f = p ? flow_node(&c, p->root, now) : (struct flow){now, now};
 		each(ctx, state, i, &f.yes);
@@ -354,7 +353,7 @@ static uint32_t cause(
 	const struct unset *unset, const struct state *state, uint32_t edge, uint32_t slot)
 {
 	const struct variable *v = unset->slots.items[slot].variable;
-	if (state->kind == KIND_BRANCH || edge != OUTCOME_OK || !state->capture.present)
+	if (state->clauses || edge != OUTCOME_OK || !state->capture.present)
 		return slot;
 	if (state->capture.whole == v)
 		return 0;
@@ -406,7 +405,7 @@ static bool is_origin(const struct unset *unset, const struct step *step)
 
 static void show_hop(struct buf *out, const struct state *state, uint32_t edge)
 {
-	if (state->kind == KIND_BRANCH)
+	if (state->clauses)
 		buf_addf(out, "%s -> ", state->name);
 	else
 		buf_addf(out, "%s -%s-> ", state->name, outcome_name(edge));
@@ -489,7 +488,7 @@ static void report_read(
 		"\"%s\" may not be set yet on the path %s", ref->path, shown);
 	if (!ref->field_count)
 		site_help(&site, f, "capture into it on every path, or declare a complete value");
-	else if (s->kind == KIND_BRANCH)
+	else if (s->clauses)
 		site_help(&site, f,
 			"ask first, as in `has(%s) and ...`; or write it on every path, or declare "
 			"a "

@@ -1,4 +1,5 @@
 #include "machine/analyse/analyse.h"
+#include "machine/kind.h"
 #include "machine/site.h"
 #include "machine/visit.h"
 
@@ -62,7 +63,7 @@ static const struct doc_node *capture_node(
 	const struct doc_pair *target = doc_pair(doc_get(capture, "set"), variable->name);
 	if (target)
 		return &target->key;
-	return doc_get(capture, state->kind == KIND_AGENT ? "finish_json" : "stdout_json");
+	return doc_get(capture, state_result(state)->whole);
 }
 
 static void report_variable(struct uses *uses, size_t i)

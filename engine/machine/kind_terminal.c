@@ -1,0 +1,39 @@
+#include "machine/kind.h"
+#include "machine/reader.h"
+
+#include <string.h>
+
+static void read_terminal(struct reader *reader, struct state *state)
+{
+	const char *status = reader_text(reader, state->node, "status");
+	state->terminal.ok = status && strcmp(status, "ok") == 0;
+	state->terminal.reason = reader_template(reader, state->node, "reason", state);
+}
+
+static void terminal_texts(const struct state *state, text_visitor *each, void *ctx)
+{
+	each(ctx, state->terminal.reason, false);
+}
+
+static const char *terminal_style(const struct state *state)
+{
+	return state->terminal.ok ? "style=\"filled,rounded\", peripheries=2, color=\"#0a7550\", "
+				    "fillcolor=\"#e4f3ec\""
+				  : "style=\"filled,rounded\", peripheries=2, color=\"#b3261e\", "
+				    "fillcolor=\"#fbe9e7\"";
+}
+
+const struct kind kind_terminal = {
+	"terminal",
+	TRAIT_ENDS | TRAIT_RESTS,
+	NULL, /* result */
+	read_terminal,
+	kind_no_outcomes,
+	terminal_texts,
+	kind_never, /* brings_untrusted */
+	kind_never, /* takes_files */
+	kind_writes_nothing,
+	"[[\"",
+	"\"]]",
+	terminal_style,
+};
