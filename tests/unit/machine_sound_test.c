@@ -305,9 +305,11 @@ static bool said_otherwise(const struct findings *findings, const struct clause 
 {
 	for (size_t i = 0; clause->node && i < findings->count; i++) {
 		const struct finding *it = &findings->items[i];
-		bool always = it->rule == RULE_CONSTANT_BRANCH && strstr(it->message, "always");
+		bool constant = it->rule == RULE_CONSTANT_BRANCH;
+		bool always = constant && strstr(it->message, "always holds");
+		/* That one text in a condition fits nothing does not say this of the condition. */
 		bool never = it->rule == RULE_SHADOWED_CLAUSE ||
-			     (it->rule == RULE_CONSTANT_BRANCH && !always);
+			     (constant && strstr(it->message, "never hold"));
 		if ((holds ? never : always) && it->pos.line == clause->node->pos.line)
 			return true;
 	}
