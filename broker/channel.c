@@ -159,7 +159,7 @@ int channel_open(struct broker *broker, int fd, const struct endpoint *to, struc
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 ||
 		setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &vouched, sizeof(vouched)) < 0 ||
 		fcntl(fd, F_SETFL, O_NONBLOCK) < 0)
-		return err_errno(e, "cannot read the credentials behind descriptor %d", fd);
+		return err_errno(e, "cannot read the credentials of the peer of descriptor %d", fd);
 	if (peer.uid != geteuid()) /* -1: it has no peer */
 		return err_set(
 			e, "descriptor %d is not connected to a process of user %u", fd, geteuid());

@@ -32,7 +32,7 @@ static int syntax(struct reader *reader, const char *wanted)
 		it = finding_at(reader->build.findings, RULE_JSON_SYNTAX, reader->build.doc, pos,
 			"expected %s, found `%.*s`", wanted, (int)n, c->at);
 	if (it && (*c->at == '}' || *c->at == ']') && before(reader) == ',')
-		finding_help(reader->build.findings, it, "no comma stands behind the last item");
+		finding_help(reader->build.findings, it, "no comma may follow the last item");
 	else if (it && *c->at == '/')
 		finding_help(reader->build.findings, it, "JSON has no comments");
 	return -1;
@@ -165,7 +165,7 @@ static int skip_number(struct reader *reader, bool *whole)
 	if (*c->at == '.') {
 		c->at++;
 		if (!skip_digits(c))
-			return syntax(reader, "a digit behind the point");
+			return syntax(reader, "a digit after the point");
 	}
 	if (*c->at == 'e' || *c->at == 'E') {
 		c->at++;

@@ -367,7 +367,7 @@ static bool report_open_quote(struct reader *reader, uint32_t line)
 	pos.end_column = pos.column + 1;
 	struct finding *it = finding_at(reader->build.findings, RULE_YAML_SYNTAX, reader->build.doc,
 		pos,
-		"the text that begins here ends at the quote on line %u, and more stands behind it",
+		"the text that begins here ends at the quote on line %u, and more text follows it",
 		line);
 	finding_help(reader->build.findings, it, "close it where it ends; inside it, write %s",
 		reader->quote == '"' ? "\\\" for a \"" : "'' for a '");

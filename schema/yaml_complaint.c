@@ -11,15 +11,15 @@ static const struct {
 			  {"a `: ` stands where no key can end",
 				  "a text that holds `: ` needs quotes; else look at the "
 				  "indentation, and for a "
-				  "colon above that is missing, or the blank behind it",
+				  "colon above that is missing, or the blank after it",
 				  false}},
 	{"found character that cannot start any token",
 		{"a text cannot begin with this character", "put the whole text in quotes", false}},
 	{"did not find expected alphabetic or numeric character",
 		{"a text cannot begin with `*` or `&`", "put the whole text in quotes", false}},
 	{"could not find expected ':'",
-		{"here a key is expected, with `: ` behind it",
-			"write `key: value`, with a blank behind the colon", true}},
+		{"here a key is expected, with `: ` after it",
+			"write `key: value`, with a blank after the colon", true}},
 	{"found unexpected end of stream", {"this quote is never closed", NULL, true}},
 	{"did not find expected ',' or '}'", {"a `,` or `}` is missing before this", NULL, false}},
 	{"did not find expected ',' or ']'", {"a `,` or `]` is missing before this", NULL, false}},
@@ -37,7 +37,7 @@ static const struct {
 			"write the character itself: YAML knows no pairs of \\u escapes, as JSON "
 			"does",
 			false}},
-	{"found unexpected ':'", {"a blank is missing behind this `:`",
+	{"found unexpected ':'", {"a blank is missing after this `:`",
 					 "write `key: value`; a key without a value still needs "
 					 "the blank, and a text that "
 					 "holds a colon here needs quotes",
@@ -46,7 +46,7 @@ static const struct {
 		{"the first line of this block begins with a tab",
 			"say how deep the block is indented: `|2` is two blanks deeper than its "
 			"key, and a "
-			"tab behind them is its text",
+			"tab after them is its text",
 			false}},
 	{"found a tab character that violates indentation",
 		{"a tab stands where only blanks may", "indent with blanks", false}},
@@ -65,7 +65,7 @@ static const struct {
 	{"found unexpected document indicator",
 		{"this quote is not closed before `---` or `...`", NULL, true}},
 	{"did not find expected <document start>",
-		{"more stands behind the end of the document",
+		{"more text follows the end of the document",
 			"begin at the left edge with a key, and keep one document per file",
 			false}},
 	{"found undefined tag handle",

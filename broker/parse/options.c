@@ -52,7 +52,7 @@ static int decode_channel(struct options *options, char *value, struct err *e)
 		return -1;
 	p->tls = strcmp(mode, "tls") == 0;
 	if (!p->tls && strcmp(mode, "plain") != 0)
-		return err_set(e, "the flag behind the port must be tls or plain");
+		return err_set(e, "the flag after the port must be tls or plain");
 	if (value && !local && strcmp(value, "private") != 0)
 		return err_set(e, "the second flag must be local or private");
 	/* The reach of a literal address follows from the address. */

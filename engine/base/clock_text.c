@@ -91,7 +91,7 @@ static const char *date(struct cursor *cursor, struct tm *tm)
 	if (!field(cursor, 4, 1, 9999, &year) || !take(cursor, '-'))
 		return "the year takes four digits and a `-`";
 	if (!field(cursor, 2, 1, MONTHS, &month) || !take(cursor, '-'))
-		return "the month goes from 01 to 12, with a `-` behind it";
+		return "the month goes from 01 to 12, with a `-` after it";
 	if (!field(cursor, 2, 1, 31, &day))
 		return "the day takes two digits, from 01 to 31";
 	if (day > days_in(year, month))
@@ -128,7 +128,7 @@ static const char *parse(const char *text, size_t len, int64_t *unix_us)
 	if (fault)
 		return fault;
 	if (!offset(&c, &zone) || c.at != c.end)
-		return "behind the time stands `Z` or an offset, such as +02:00";
+		return "`Z` or an offset, such as +02:00, must follow the time";
 	int64_t seconds = (int64_t)timegm(&tm) - zone;
 	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX)
 		return "it lies outside the years 1 to 9999";

@@ -177,7 +177,7 @@ static void check_end(struct intake *in, const struct tar *tar, int64_t at)
 	if (from > tar->len || tar->len - from < 2 * TAR_BLOCK ||
 		!tar_is_zeros(tar, from, tar->len))
 		intake_refuse(in, RULE_BUNDLE_ARCHIVE, "",
-			"the archive is truncated, or something lies behind its end");
+			"the archive is truncated, or has data after its end");
 }
 
 static void read_tar(struct intake *in, const struct tar *tar)

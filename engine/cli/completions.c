@@ -251,7 +251,7 @@ static void fish(void)
 	size_t count;
 	const struct verb *const *all = verbs(&count);
 	puts("# fish completion for agent6; made by `agent6 completions fish`\n"
-	     "function __agent6_begins # with these words behind agent6\n"
+	     "function __agent6_begins # with these words after agent6\n"
 	     "\tset -l words (commandline -opc)\n"
 	     "\tset -e words[1]\n"
 	     "\tfor i in (seq (count $argv))\n"
@@ -289,6 +289,6 @@ const struct verb verb_completions = {.path = "completions",
 	.min_arguments = 1,
 	.max_arguments = 1,
 	.details = "`make install` puts them where each shell looks. Without it, in bash's or "
-		   "zsh's own file (there behind compinit): source <(agent6 completions bash); in "
+		   "zsh's own file (there after compinit): source <(agent6 completions bash); in "
 		   "fish's: agent6 completions fish | source.",
 	.run = run};

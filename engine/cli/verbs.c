@@ -109,7 +109,7 @@ static void unknown_in_group(const char *group, const char *word, struct err *e)
 	if (word && !near)
 		near = without_machine(group);
 	if (!word)
-		err_set(e, "'%s' needs a command behind it; `agent6 %s --help` lists them", group,
+		err_set(e, "'%s' needs a command after it; `agent6 %s --help` lists them", group,
 			group);
 	else if (near)
 		err_set(e, "there is no command '%s %.80s'; did you mean 'agent6 %s'?", group, word,

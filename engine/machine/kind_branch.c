@@ -26,13 +26,13 @@ static void check_else(
 	if (last) {
 		struct finding *f = site_report(
 			&site, RULE_MISSING_ELSE, "the last clause of a branch must be `else`");
-		site_help(&site, f, "add `- {else: true, goto: STATE}` behind it");
+		site_help(&site, f, "add `- {else: true, goto: STATE}` after it");
 		reader->loose[state->index] = true;
 		return;
 	}
 	site.node = &doc_pair(clause, "else")->key;
 	struct finding *f = site_report(
-		&site, RULE_MISPLACED_ELSE, "`else` always fires, so no clause behind it ever can");
+		&site, RULE_MISPLACED_ELSE, "`else` always fires, so no clause after it ever can");
 	site_help(&site, f, "move it to the end, and keep only one");
 }
 

@@ -335,7 +335,7 @@ static struct node *parse_has(struct parser *parser, size_t at)
 	struct node *n = sign(parser, ")") ? ref_node(parser, &name, NODE_HAS) : NULL;
 	if (!n)
 		return parser->l->failed ? NULL
-					 : unexpected(parser, "`)` behind the one name of has()");
+					 : unexpected(parser, "`)` after the one name of has()");
 	n->at = (uint32_t)at;
 	close_node(n, parser->token.at + parser->token.len);
 	advance(parser);
@@ -376,7 +376,7 @@ static struct node *parse_name(struct parser *parser)
 		       : is_has ? parse_has(parser, name.at)
 				: call_refused(parser, &name);
 	if (is_len || is_has)
-		return unexpected(parser, is_len ? "`(` behind len" : "`(` behind has");
+		return unexpected(parser, is_len ? "`(` after len" : "`(` after has");
 	return ref_node(parser, &name, NODE_REF);
 }
 
@@ -455,7 +455,7 @@ static bool take_compare(struct parser *parser, enum compare_op *op)
 	if (word(parser, "in"))
 		advance(parser);
 	else
-		unexpected(parser, "`in` behind `not`");
+		unexpected(parser, "`in` after `not`");
 	return true;
 }
 

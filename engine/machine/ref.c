@@ -58,7 +58,7 @@ static size_t variables_of(const struct scope *scope, const char **names)
 /* Returns advice on a name with which references of other tools begin; NULL: there is none. */
 static const char *advice_on(const char *name)
 {
-	static const char bare[] = "variables are read by their bare name, whoever owns them",
+	static const char bare[] = "variables are read by their bare name, for every owner",
 			  captured[] = "what a state found is captured into a variable, and "
 				       "read by that one's name",
 			  secret[] = "no text holds a secret: a tool state names it in `secrets`";

@@ -135,7 +135,7 @@ static int bring_branch(
 			       ? -1
 			       : err_wrap(e,
 					 "there is no branch %s, and it cannot be made again "
-					 "behind %.12s, where this instance began; start anew "
+					 "after %.12s, where this instance began; start anew "
 					 "under another --id",
 					 workspace->branch, workspace->base);
 	return git_branch_move(

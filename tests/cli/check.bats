@@ -249,7 +249,7 @@ good() {
 	for text in '{"machine": "x",}' '{"states": [1, ]}'; do
 		echo "$text" >"$SCRATCH/json/machine.json"
 		run -2 agent6 machine check "$SCRATCH/json"
-		[[ $output == *"help: no comma stands behind the last item"* ]]
+		[[ $output == *"help: no comma may follow the last item"* ]]
 	done
 	printf '{"machine": "x" // its name\n}' >"$SCRATCH/json/machine.json"
 	run -2 agent6 machine check "$SCRATCH/json"

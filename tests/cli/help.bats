@@ -43,7 +43,7 @@ load ../kit/common
 	[[ $output == *"machine status"* ]]
 	run --separate-stderr agent6 machine
 	[ "$status" -eq 2 ]
-	[[ $stderr == *"needs a command behind it"* ]]
+	[[ $stderr == *"needs a command after it"* ]]
 }
 
 @test "no arguments: the overview on stderr, refused" {
@@ -90,7 +90,7 @@ load ../kit/common
 	for row in check config; do
 		run --separate-stderr agent6 $row
 		[ "$status" -eq 2 ]
-		[[ $stderr == *"'$row' needs a command behind it"* ]]
+		[[ $stderr == *"'$row' needs a command after it"* ]]
 	done
 	for row in "check sandbx|check sandbox" "run flow|machine run" "check flow|machine check" "show|config show" "status x|machine status" "machine logs|machine report" \
 		"machine ls|machine list" "machine resume|machine run" "validate x|machine check" "rehaerse x|machine rehearse"; do

@@ -109,7 +109,7 @@ move it back (git branch -f agent6/machine-fixer ${own:0:12})"
 	mv "$SCRATCH/record" "$record"
 	mv "$WS/.git" "$SCRATCH/git"
 	GIT_COMMITTER_DATE="1000000000 +0000" repository # another history, however fast this test is
-	refused "there is no branch agent6/machine-fixer, and it cannot be made again behind"
+	refused "there is no branch agent6/machine-fixer, and it cannot be made again after"
 	rm -rf "$WS/.git"
 	mv "$SCRATCH/git" "$WS/.git"
 	git -C "$WS" update-ref -d $branch

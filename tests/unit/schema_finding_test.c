@@ -46,7 +46,7 @@ static void test_syntax(void)
 			"quote all of it"},
 		{"a: \"b\nc: \"d\"\n",
 			"1:4: error[yaml-syntax]: the text that begins here ends at the "
-			"quote on line 2, and more stands behind it",
+			"quote on line 2, and more text follows it",
 			"inside it, write \\\" for a \""},
 		{"a: ['b]\nc: 'd'\n", "1:5: error[yaml-syntax]: the text that begins here ends",
 			"inside it, write '' for a '"},

@@ -561,7 +561,7 @@ static struct shell_node *read_command(struct shell_reader *reader)
 	if (compound < 0 || (compound && read_tail(reader, node)))
 		return NULL;
 	if (compound && node->words) {
-		reader_fail(reader, "words behind a compound command");
+		reader_fail(reader, "words after a compound command");
 		return NULL;
 	}
 	if (!compound && !(node = read_simple(reader, node)))

@@ -352,7 +352,7 @@ static int read_dollar(struct shell_reader *reader, struct draft *draft, bool qu
 	reader->at++;
 	draft->splits = draft->splits || !quoted;
 	if (reader_looks_at(reader, "\\\n"))
-		return reader_fail(reader, "a line's end behind a $");
+		return reader_fail(reader, "a line's end after a $");
 	if (++reader->depth > SHELL_DEPTH_MAX || reader->words > SHELL_WORDS_MAX)
 		return reader_fail(reader, "nesting too deep");
 	int rc = read_expansion(reader, draft, quoted);

@@ -97,8 +97,7 @@ static int run(const struct call *call)
 }
 
 static const struct verb_option options[] = {
-	{"to", "SEQ",
-		"stop behind step SEQ, 0: in front of the first, and print the blackboard as JSON",
+	{"to", "SEQ", "stop after step SEQ, 0: before the first, and print the blackboard as JSON",
 		false},
 	{"with", "BUNDLE", "feed the recorded facts to another bundle", false},
 	{"json", NULL, "print one JSON object per step", false},

@@ -85,8 +85,8 @@ static void add_way_on(struct buf *out, const json_t *status)
 		return;
 	if (json_is_true(json_object_get(status, "cut_off")))
 		add(out, "cut off",
-			"it was killed, its host went down or its disk took no more, or an error "
-			"ended it that the command told; the same command goes on behind the "
+			"it was killed, its host went down, its disk was full, or an error "
+			"that the command reported ended it; the same command goes on after the "
 			"last step");
 	else
 		add(out, "parked", "it was asked to stop; the same command goes on");

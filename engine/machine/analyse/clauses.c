@@ -147,7 +147,7 @@ static void report_constant(struct clauses *clauses, size_t i, bool holds)
 {
 	struct site site = clause_site(clauses, i);
 	struct finding *f = site_report(&site, RULE_CONSTANT_BRANCH,
-		holds ? "this condition always holds, so no clause behind it ever fires"
+		holds ? "this condition always holds, so no clause after it ever fires"
 		      : "this condition can never hold, given the types and enums");
 	const struct ref *choice = holds ? NULL : misspelt_choice(root_of(clauses, i)).ref;
 	if (choice)

@@ -137,7 +137,7 @@ static size_t look_once(const struct text *text, const char *at, size_t *seen)
 	const struct variable *v = variable_of(text->m, &p);
 	*seen += v != NULL;
 	if (v && dollar && !is_amount(v))
-		report(text, &p, "is a reference behind a `$`, which stays", way_of(text));
+		report(text, &p, "is a reference after a `$`, which stays", way_of(text));
 	else if (v && !dollar && !writes(text->s, v) && !is_set(text->s, v->name) &&
 		 (*p.at == '{' || !is_known(text, v)))
 		report(text, &p, plain, way_of(text));
