@@ -211,7 +211,7 @@ int confine_check_grant(
 		       : 0;
 }
 
-/* What a kind of state asks of this host. */
+/* The demands of a state kind on this host. */
 struct demands {
 	bool (*runs_commands)(const struct state *state, const struct config *config);
 	/* The jail policy of its commands; NULL: it runs none. */

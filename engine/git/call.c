@@ -98,7 +98,7 @@ static void name_repository(json_t *env, const struct git_repo *git_repo)
 	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
 }
 
-/* What is asked of agent6-jail. */
+/* An order to agent6-jail, with its policy. */
 struct asked {
 	json_t *policy; /* owned */
 	struct jail_order order;

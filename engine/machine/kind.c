@@ -36,7 +36,7 @@ static const char *unknown_style(const struct state *state)
 	return "shape=box";
 }
 
-/* What a state is whose kind was found fault with. */
+/* Stands for the kind of a state whose kind has a finding. */
 static const struct kind kind_unknown = {
 	"?",
 	0,

@@ -1,9 +1,9 @@
 /*
- * A state kind: what tells the states of one kind from those of another, as far as the machine
- * itself goes. One row a kind, in kind_NAME.c; STATE_KINDS is the list of them.
+ * A state kind: all differences between the states of one kind and another that concern the machine
+ * itself. Each kind is one row, in kind_NAME.c; STATE_KINDS lists them.
  *
- * Whoever asks "of which kind is it" in order to do one thing or another wants an entry here, or a
- * row of its own; whoever needs what only one kind holds asks state_agent and its like for it.
+ * Code that would ask for a state's kind to choose between two actions gets an entry here instead,
+ * or a row of its own. Code that needs the data of one kind asks state_agent and its like for it.
  */
 #ifndef MACHINE_KIND_H
 #define MACHINE_KIND_H
@@ -11,7 +11,7 @@
 
 struct reader;
 
-/* What a kind is, whatever the state: bits. */
+/* Traits of a kind, the same for each of its states: bits. */
 enum {
 	TRAIT_ENDS = 1,    /* the machine ends in it */
 	TRAIT_RESTS = 2,   /* the machine may stay in it for as long as it likes */
@@ -20,7 +20,7 @@ enum {
 	TRAIT_COMMAND = 16 /* a command of it runs in a jail */
 };
 
-/* What an ok outcome of a kind yields, for a capture. */
+/* The result of a kind's ok outcome, for a capture. */
 struct kind_result {
 	enum owner owner;     /* of the variables that the capture may write */
 	const char *whole;    /* the key that captures all of it */
@@ -28,14 +28,14 @@ struct kind_result {
 	enum outcome invalid; /* the outcome in place of ok when it does not conform */
 };
 
-/* What a state leaves in the workspace. */
+/* The changes that a state leaves in the workspace. */
 enum writing {
 	WRITES_NOTHING,
 	WRITES_FILES,
 	WRITES_CODE /* by a model, for which the machine works in a clone */
 };
 
-/* `is_code`: a program gets it as an argument or on stdin. */
+/* `is_code`: a program gets the text as an argument or on stdin. */
 typedef void text_visitor(void *ctx, const struct template *text, bool is_code);
 
 /* Every entry is given in every row: a kind that lacks one does not compile. */
@@ -49,7 +49,7 @@ struct kind {
 	unsigned (*outcomes)(const struct state *state);
 	/* Visits the texts that are rendered when a state is entered; some may be NULL. */
 	void (*texts)(const struct state *state, text_visitor *each, void *ctx);
-	/* Reports whether a state's result is untrusted whatever it was given. */
+	/* Reports whether a state's result is untrusted even if all its inputs are trusted. */
 	bool (*brings_untrusted)(const struct state *state);
 	/* Reports whether a state's result may hold what an earlier one left in the workspace. */
 	bool (*takes_files)(const struct state *state);
@@ -67,7 +67,7 @@ static inline bool state_is(const struct state *state, unsigned traits)
 {
 	return kind_of(state)->traits & traits;
 }
-/* The kind's result; NULL: it has none. */
+/* Returns the kind's result; NULL: it has none. */
 static inline const struct kind_result *state_result(const struct state *state)
 {
 	return kind_of(state)->result;
@@ -77,7 +77,7 @@ static inline enum writing state_writing(const struct state *state)
 	return kind_of(state)->writing(state);
 }
 
-/* What only states of one kind hold; NULL: the state is of another kind. */
+/* Return the data that only states of one kind have; NULL: the state is of another kind. */
 const struct agent_state *state_agent(const struct state *state);
 const struct tool_state *state_tool(const struct state *state);
 const struct wait_state *state_wait(const struct state *state);
@@ -89,7 +89,7 @@ static inline bool state_fails(const struct state *state)
 	return end && !end->ok;
 }
 
-/* The answers of kinds that have nothing to say. */
+/* Functions for rows of kinds that lack the property. */
 unsigned kind_no_outcomes(const struct state *state);
 void kind_no_texts(const struct state *state, text_visitor *each, void *ctx);
 bool kind_never(const struct state *state);

@@ -307,7 +307,7 @@ static bool said_otherwise(const struct findings *findings, const struct clause 
 		const struct finding *it = &findings->items[i];
 		bool constant = it->rule == RULE_CONSTANT_BRANCH;
 		bool always = constant && strstr(it->message, "always holds");
-		/* That one text in a condition fits nothing does not say this of the condition. */
+		/* If one text in a condition fits nothing, the whole condition may still hold. */
 		bool never = it->rule == RULE_SHADOWED_CLAUSE ||
 			     (constant && strstr(it->message, "never hold"));
 		if ((holds ? never : always) && it->pos.line == clause->node->pos.line)
