@@ -213,13 +213,20 @@ static int add_own(struct layout *layout, const struct policy *policy, struct er
 	return 0;
 }
 
-/* Reports whether the rule of etc_table.h holds for `path`. A link itself does not matter. */
-static bool is_for_everybody(const char *path)
+enum etc_answer { ETC_UNKNOWN, ETC_PASSED_OVER, ETC_FOR_EVERYBODY };
+
+/* Applies the rule of etc_table.h to `path`. A link is judged itself, not its target. */
+static int judge_etc(const char *path, enum etc_answer *answer, struct err *e)
 {
 	enum { UNMAPPED_ID = 65534 }; /* root's id in a user namespace that does not map it */
 	struct stat st;
-	return !lstat(path, &st) && (!st.st_uid || st.st_uid == UNMAPPED_ID) &&
-	       st.st_mode & S_IROTH;
+	bool there = !lstat(path, &st);
+	if (!there && errno != ENOENT)
+		return err_errno(e, "cannot examine %s", path);
+	*answer = ETC_PASSED_OVER;
+	if (there && (!st.st_uid || st.st_uid == UNMAPPED_ID) && st.st_mode & S_IROTH)
+		*answer = ETC_FOR_EVERYBODY;
+	return 0;
 }
 
 /* Adds the paths of /etc. Each is examined once: a launcher that builds many jails shows in all of
@@ -227,11 +234,11 @@ static bool is_for_everybody(const char *path)
 static int add_etc(struct layout *layout, struct err *e)
 {
 	static const struct place read = {.kind = PLACE_READ};
-	static enum { UNKNOWN, PASSED_OVER, SHOWN } found[ARRAY_LEN(etc)];
+	static enum etc_answer answers[ARRAY_LEN(etc)];
 	for (size_t i = 0; i < ARRAY_LEN(etc); i++) {
-		if (found[i] == UNKNOWN)
-			found[i] = is_for_everybody(etc[i]) ? SHOWN : PASSED_OVER;
-		if (found[i] == SHOWN && layout_add(layout, etc[i], read, e))
+		if (answers[i] == ETC_UNKNOWN && judge_etc(etc[i], &answers[i], e))
+			return -1;
+		if (answers[i] == ETC_FOR_EVERYBODY && layout_add(layout, etc[i], read, e))
 			return -1;
 	}
 	return 0;

@@ -21,9 +21,13 @@ enum { WAIT_LATE, WAIT_ENDED, WAIT_ORPHANED, WAIT_ASKED, WAIT_OVER };
 /* Waits until the deadline. On hardened it watches the memory meanwhile. */
 static int wait_until(struct jail *jail, int64_t deadline_ms)
 {
+	/* Served, the resident launcher's end is watched; else that of who started this one. */
+	bool served = jail->life_fd >= 0;
+	/* poll() takes no more entries than the limit of open files, which may have been lowered.
+	 */
 	struct pollfd ends[] = {{.fd = jail->strict ? jail->alive_fd : jail->child_pidfd,
 					.events = jail->strict ? 0 : POLLIN},
-		{.fd = jail->life_fd}, {.fd = jail->parent_fd, .events = POLLIN},
+		{.fd = served ? jail->life_fd : jail->parent_fd, .events = served ? 0 : POLLIN},
 		{.fd = jail->asked_fd, .events = POLLIN}};
 	int64_t look_ms = clock_monotonic_ms() + memory_first_ms(jail);
 	bool watched = !jail->strict && memory_watched(jail);
@@ -37,9 +41,9 @@ static int wait_until(struct jail *jail, int64_t deadline_ms)
 	}
 	if (got <= 0 || ends[0].revents)
 		return got <= 0 ? got : WAIT_ENDED;
-	if (ends[3].revents)
+	if (ends[2].revents)
 		lifeline_read(jail);
-	return ends[3].revents ? WAIT_ASKED : WAIT_ORPHANED;
+	return ends[2].revents ? WAIT_ASKED : WAIT_ORPHANED;
 }
 
 static int collect(struct jail *jail)

@@ -15,7 +15,7 @@ check_files() {
 	echo outside >"$SCRATCH/outside"
 	chmod a+r "$SCRATCH/outside"
 	local path
-	for path in "$SCRATCH/outside" /etc/shadow /etc/machine-id /root /home /var /sys /run /boot; do
+	for path in "$SCRATCH/outside" /etc/shadow /etc/machine-id /root /home /var/log /var/lib/dpkg /sys /run /boot; do
 		run "$1" -- ls -d "$path"
 		[[ $status -eq 2 && $output == *"No such file"* ]]
 	done
