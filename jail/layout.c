@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "jail/leave_out.h"
 #include "jail/root_table.h"
+#include <errno.h>
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,14 +19,20 @@ static const struct {
 
 static const char *const etc[] = {ETC_SHOWN(ETC_PATHS)};
 
-/* Adds a place. A missing one fails with its name when it is opened. */
+/* A path that is missing here fails, with its name, where it is opened. One that is there and
+ * cannot be examined fails at once: without its inode number it would be taken for another file
+ * later. */
 int layout_add(struct layout *layout, const char *path, struct place place, struct err *e)
 {
 	struct stat st;
 	size_t size = strlen(path) + 1;
 	if (layout->count == LAYOUT_PLACES_MAX || size > sizeof(layout->text) - layout->text_len)
 		return err_set(e, "too many paths to mount, %s is one", path);
-	if ((place.grant || place.kind == PLACE_MASK) && !lstat(path, &st)) {
+	bool known = (place.grant || place.kind == PLACE_MASK) && !lstat(path, &st);
+	if (!known && (place.grant || place.kind == PLACE_MASK) && errno != ENOENT &&
+		errno != ENOTDIR && errno != EACCES)
+		return err_errno(e, "cannot examine %s", path);
+	if (known) {
 		place.dev = st.st_dev;
 		place.ino = st.st_ino;
 		place.directory = S_ISDIR(st.st_mode);

@@ -76,6 +76,7 @@ int layout_count(const struct layout *layout, enum place_kind kind);
  * part could not be read, or there is too much. */
 int scan_tree(struct layout *layout, const struct policy *policy, int scan, const char *path,
 	struct err *e);
-/* Reports whether git takes the directory itself for a repository. */
-bool scan_is_git_dir(int dir_fd);
+/* Reports whether git takes the directory itself for a repository. Returns -1 with errno when that
+ * cannot be told. */
+int scan_is_git_dir(int dir_fd);
 #endif

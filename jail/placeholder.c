@@ -74,8 +74,11 @@ int placeholder_hold(struct jail *jail, struct err *e)
 	if (p->access != ACCESS_WRITE || policy_frees(p, p->workspace) || !LAYER_ON("placeholder"))
 		return 0;
 	AUTO_FD int fd = open(p->workspace, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0 || scan_is_git_dir(fd))
-		return 0; /* its error is reported when it is mounted */
+	if (fd < 0)
+		return 0; /* its fault is reported where it is mounted */
+	int is_git_dir = scan_is_git_dir(fd);
+	if (is_git_dir)
+		return is_git_dir < 0 ? err_errno(e, "cannot examine %s", p->workspace) : 0;
 	int again = 1;
 	for (int tries = 0; again > 0 && tries < TRIES; tries++)
 		again = lock(jail, fd, e);

@@ -45,14 +45,26 @@ static void fill_up(struct walk *walk, const char *why)
 	walk->full = true;
 }
 
-bool scan_is_git_dir(int dir_fd)
+/* A name that may not be looked up counts as there: whoever owns the directory can open it. */
+int scan_is_git_dir(int dir_fd)
 {
 	static const char *const names[] = {"HEAD", "objects", "refs", "commondir"};
 	unsigned parts = 0;
+	struct stat st;
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (!faccessat(dir_fd, names[i], F_OK, AT_SYMLINK_NOFOLLOW))
+		if (!fstatat(dir_fd, names[i], &st, AT_SYMLINK_NOFOLLOW) || errno == EACCES)
 			parts |= vcs_part(names[i]);
+		else if (errno != ENOENT)
+			return -1;
 	return vcs_is_git_dir(parts);
+}
+
+/* Adds a place at walk->path. */
+static void add_place(struct walk *walk, const struct place *place, const char *too_many)
+{
+	struct err why = ERR_NONE;
+	if (layout_add(walk->layout, walk->path, *place, &why))
+		fill_up(walk, why.number ? strerror(why.number) : too_many);
 }
 
 /* Holds the repository at walk->path, unless a grant names it: then the operator has granted it. */
@@ -65,8 +77,7 @@ static void hold(struct walk *walk)
 		return;
 	if (!strcmp(above->path, walk->path) && strcmp(walk->path, walk->policy->workspace) != 0)
 		return;
-	if (layout_add(walk->layout, walk->path, place, NULL))
-		fill_up(walk, "there are too many repositories");
+	add_place(walk, &place, "there are too many repositories");
 }
 
 static void walk(struct walk *walk, int at_fd, const char *name);
@@ -74,9 +85,13 @@ static void walk(struct walk *walk, int at_fd, const char *name);
 static void mask(struct walk *walk)
 {
 	static const struct place cover = {.kind = PLACE_MASK};
-	if ((walk->scan & SCAN_SERVICES) && LAYER_ON("mask") &&
-		(++walk->found > FOUND_MAX || layout_add(walk->layout, walk->path, cover, NULL)))
-		fill_up(walk, "there are too many sockets and pipes");
+	static const char too_many[] = "there are too many sockets and pipes";
+	if (!(walk->scan & SCAN_SERVICES) || !LAYER_ON("mask"))
+		return;
+	if (++walk->found > FOUND_MAX)
+		fill_up(walk, too_many);
+	else
+		add_place(walk, &cover, too_many);
 }
 
 static mode_t type_of(struct walk *walk, int dir_fd, const struct dirent *entry)
@@ -98,8 +113,7 @@ static void visit(struct walk *w, int dir_fd, const struct dirent *entry, unsign
 	bool service = S_ISSOCK(mode) || S_ISFIFO(mode);
 	if (!service && !S_ISDIR(mode) && !(part & VCS_NAME))
 		return;
-	if ((size_t)snprintf(
-		    w->path + before, room, "%s/%s", before > 1 ? "" : "", entry->d_name) >= room) {
+	if ((size_t)snprintf(w->path + before, room, "/%s", entry->d_name) >= room) {
 		w->path[before] = '\0';
 		cut(w, "a path in it is too long");
 		return;
@@ -160,7 +174,10 @@ static void walk(struct walk *walk, int at_fd, const char *name)
 		}
 	if (len < 0 && errno != ENOENT) /* it was removed meanwhile */
 		cut(walk, strerror(errno));
-	if (vcs_is_git_dir(parts) && scan_is_git_dir(fd))
+	int is_git_dir = vcs_is_git_dir(parts) ? scan_is_git_dir(fd) : 0;
+	if (is_git_dir < 0)
+		cut(walk, strerror(errno));
+	else if (is_git_dir)
 		hold(walk);
 	walk->depth--;
 }
