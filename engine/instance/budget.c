@@ -4,6 +4,7 @@
 #include "machine/kind.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* Reports whether a limit is exceeded. Spending exactly the limit is allowed: the next agent then
  * has nothing left and ends with that outcome. */
@@ -17,6 +18,36 @@ int64_t budget_microusd(struct opt_float usd)
 	return usd.present ? num_microusd(usd.value) : -1;
 }
 
+/* The limits that a run may use up: of the machine, which replay knows, or of the operator. A
+ * reason begins with the name, and is recorded so. */
+#define LIMITS(X)                                                                                  \
+	X(TRANSITIONS, "max_transitions", true)                                                    \
+	X(USD, "budget.max_usd of the machine", true)                                              \
+	X(BEST_EFFORT_USD, "budget.best_effort_usd_limit of the machine", true)                    \
+	X(OPERATOR_USD, "budget.max_usd of the configuration", false)                              \
+	X(OPERATOR_INPUT, "budget.max_input_tokens of the configuration", false)                   \
+	X(OPERATOR_OUTPUT, "budget.max_output_tokens of the configuration", false)
+
+#define X(NAME, name, machine) LIMIT_##NAME,
+enum { LIMITS(X) };
+#undef X
+#define X(NAME, name, machine) {name, machine},
+static const struct {
+	const char *name;
+	bool machine;
+} names[] = {LIMITS(X)};
+#undef X
+
+bool budget_is_machine(const char *reason)
+{
+	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
+		size_t len = strlen(names[i].name);
+		if (!strncmp(reason, names[i].name, len) && reason[len] == ' ')
+			return names[i].machine;
+	}
+	return false;
+}
+
 bool budget_exhausted(
 	const struct position *position, const struct config *config, char *reason, size_t bytes)
 {
@@ -26,35 +57,33 @@ bool budget_exhausted(
 	/* A terminal makes no transition and spends nothing. */
 	const bool last = state_is(position->state, TRAIT_ENDS);
 	if (t->transitions - last >= m->max_transitions)
-		return snprintf(reason, bytes, "max_transitions (%lld) is used up before state %s",
-			       (long long)m->max_transitions, position->state->name) > 0;
+		return snprintf(reason, bytes, "%s (%lld) is used up before state %s",
+			       names[LIMIT_TRANSITIONS].name, (long long)m->max_transitions,
+			       position->state->name) > 0;
 	const struct {
-		const char *name;
 		int64_t spent, limit;
 		double scale;
 		bool unknown; /* `spent` is a lower bound, and the limit must hold */
 	} limits[] = {
-		{"budget.max_usd of the machine", t->microusd, budget_microusd(m->max_usd), 1e6,
-			t->unpriced},
-		{"budget.best_effort_usd_limit of the machine", t->microusd,
-			budget_microusd(m->best_effort_usd), 1e6, false},
-		{"budget.max_usd of the configuration", t->microusd, most_microusd, 1e6,
-			t->unpriced},
-		{"budget.max_input_tokens of the configuration", t->input_tokens,
+		[LIMIT_USD] = {t->microusd, budget_microusd(m->max_usd), 1e6, t->unpriced},
+		[LIMIT_BEST_EFFORT_USD] = {t->microusd, budget_microusd(m->best_effort_usd), 1e6,
+			false},
+		[LIMIT_OPERATOR_USD] = {t->microusd, most_microusd, 1e6, t->unpriced},
+		[LIMIT_OPERATOR_INPUT] = {t->input_tokens,
 			config ? config->budget.max_input_tokens : -1, 1, t->unmetered},
-		{"budget.max_output_tokens of the configuration", t->output_tokens,
+		[LIMIT_OPERATOR_OUTPUT] = {t->output_tokens,
 			config ? config->budget.max_output_tokens : -1, 1, t->unmetered},
 	};
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++) {
+	for (size_t i = LIMIT_USD; i < ARRAY_LEN(limits); i++) {
 		if (limits[i].limit >= 0 && limits[i].unknown && !last)
 			return snprintf(reason, bytes,
 				       "%s cannot be held before state %s: a provider did not "
 				       "report what was used",
-				       limits[i].name, position->state->name) > 0;
+				       names[i].name, position->state->name) > 0;
 		if (over(limits[i].spent, limits[i].limit))
 			return snprintf(reason, bytes,
 				       "%s (%.10g) is used up (%.10g) before state %s",
-				       limits[i].name, (double)limits[i].limit / limits[i].scale,
+				       names[i].name, (double)limits[i].limit / limits[i].scale,
 				       (double)limits[i].spent / limits[i].scale,
 				       position->state->name) > 0;
 	}

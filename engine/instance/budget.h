@@ -12,6 +12,8 @@
  * own budget counts. */
 bool budget_exhausted(
 	const struct position *position, const struct config *config, char *reason, size_t bytes);
+/* Reports whether such a reason names a limit of the machine itself. */
+bool budget_is_machine(const char *reason);
 /* Returns micro-USD; -1: no limit. */
 int64_t budget_microusd(struct opt_float usd);
 #endif

@@ -433,8 +433,8 @@ static int check_terminal(const struct position *position, const json_t *event, 
 static int check_budget(const struct position *position, const char *reason, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
-	bool own = !strncmp(reason, "max_transitions ", 16) || strstr(reason, " of the machine ");
-	if (!position->foreign || !own || budget_exhausted(position, NULL, why, sizeof(why)))
+	if (!position->foreign || !budget_is_machine(reason) ||
+		budget_exhausted(position, NULL, why, sizeof(why)))
 		return 0;
 	return err_set(e, "%s, and this machine would have gone on", reason);
 }

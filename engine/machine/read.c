@@ -179,6 +179,7 @@ struct machine *machine_read(const struct doc *doc, const struct member_files *f
 		.findings = findings,
 		.scope = {.machine = m, .arena = &m->arena},
 		.members = json_object(),
+		.no_types = json_object(),
 		.prompts = files && files->prompts ? files->prompts : &own,
 		.letters = &letters};
 	read_header(&r);
@@ -188,6 +189,7 @@ struct machine *machine_read(const struct doc *doc, const struct member_files *f
 	check_graph(&r);
 	findings_merge(findings, before);
 	json_decref(r.members);
+	json_decref(r.no_types);
 	prompt_docs_done(&own);
 	*whole = !refused && findings->errors == errors;
 	if (*whole)

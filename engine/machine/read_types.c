@@ -32,6 +32,7 @@ static bool is_list_of_records(const struct reader *reader, const char *text)
 static void unknown_type(const struct reader *reader, const struct doc_node *node)
 {
 	struct site site = reader_site(reader, node, NULL);
+	json_object_set_new(reader->no_types, node->text, json_true());
 	struct finding *f =
 		site_report(&site, RULE_UNKNOWN_TYPE, "\"%s\" is not a type", node->text);
 	size_t len = strlen(node->text);
@@ -53,27 +54,13 @@ static void unknown_type(const struct reader *reader, const struct doc_node *nod
 			"name of a schema");
 }
 
-/* Reports whether the same name was already reported as no type: then its declaration has a wrong
- * name, and one finding is enough. */
-static bool named_as_type(const struct reader *reader, const char *name)
-{
-	enum { LOOKED_AT_MAX = 500 };
-	const struct findings *f = reader->findings;
-	size_t len = strlen(name);
-	for (size_t i = 0; i < f->count && i < LOOKED_AT_MAX; i++)
-		if (f->items[i].rule == RULE_UNKNOWN_TYPE &&
-			!strncmp(f->items[i].message + 1, name, len) &&
-			f->items[i].message[len + 1] == '"')
-			return true;
-	return false;
-}
-
 void reader_unknown_schema(
 	const struct reader *reader, const struct doc_node *node, const struct state *state)
 {
 	if (reader->m->schemas_broken)
 		return;
-	if (named_as_type(reader, node->text)) {
+	/* The declaration of that name is what is wrong, and one kind of finding is enough. */
+	if (json_object_get(reader->no_types, node->text)) {
 		unknown_type(reader, node);
 		return;
 	}

@@ -29,6 +29,7 @@ struct reader {
 	bool *loose;
 	struct scope scope;
 	json_t *members;             /* facts about members by path: each is read once */
+	json_t *no_types;            /* the names that were reported as no type */
 	struct prompt_docs *prompts; /* the caller's, or our own */
 	struct letters *letters;
 };
