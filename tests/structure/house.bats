@@ -173,6 +173,23 @@ needed() { # libraries that PROGRAM loads, C library and sanitizers left out
 	done < <(grep -oE '`(engine|schema|jail|broker|tests)/[a-z_/]*[a-z](\.[a-z]+)?`' docs/architecture.md | tr -d '`')
 }
 
+# FILE:FUNCTION in backquotes: whether FILE defines FUNCTION.
+hops_missing() { # PAGE
+	local hop file name
+	while read -r hop; do
+		file=${hop%:*} name=${hop#*:}
+		grep -qE "^[a-z].*[ *]$name\\(" "$file" 2>/dev/null || echo "no such function: $hop"
+	done < <(grep -oE '`[a-z_/]+\.c:[a-z_]+`' "$1" | tr -d '`')
+}
+
+@test "each hop of the steps that docs/architecture.md tells is a function of that file" {
+	[[ $(grep -cE '`[a-z_/]+\.c:[a-z_]+`' docs/architecture.md) -ge 15 ]]
+	nothing hops_missing docs/architecture.md
+	echo '`engine/run/plan.c:plan_nothing`, `engine/run/plan.c:plan_step`' >"$SCRATCH/page.md"
+	run -0 hops_missing "$SCRATCH/page.md"
+	[[ $output == "no such function: engine/run/plan.c:plan_nothing" ]]
+}
+
 @test "a page that a comment names is in the tree" {
 	local page
 	while read -r page; do
