@@ -19,7 +19,7 @@ setup() {
 	eval "compile=($(cat "$OUT/flags"))"
 }
 
-# What a sixth kind changes is found before what it was: a list with `map` in it.
+# Makes the compiler find a machine.h whose list of kinds has `map` in it.
 add_map() {
 	mkdir -p "$SCRATCH/sixth/machine"
 	sed 's/X(TERMINAL, terminal)/& X(MAP, map)/' engine/machine/machine.h >"$SCRATCH/sixth/machine/machine.h"
@@ -123,6 +123,6 @@ check() { # FILE: reads it as a compiler does, warnings being errors
 		engine/cli/jail.c
 	LIST
 	) <(echo "$named")
-	# One thing for a kind and another for the rest is what no new kind is asked about.
+	# A condition on one kind treats a new kind like the rest, and nobody notices.
 	run ! grep -rnE 'KIND_(AGENT|TOOL|WAIT|BRANCH|TERMINAL)\b[^;]*\?' engine --include='*.c' --exclude=kind.c
 }
