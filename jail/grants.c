@@ -51,7 +51,8 @@ static int open_path(struct place *place, struct err *e)
 	how.resolve |= strcmp(place->path, "/etc/resolv.conf") ? RESOLVE_NO_SYMLINKS : 0;
 	int fd = (int)syscall(SYS_openat2, AT_FDCWD, place->path, &how, sizeof(how));
 	place->link = fd < 0 && errno == ELOOP && !place->grant;
-	if (fd >= 0 || place->link || (errno == ENOENT && !place->grant))
+	bool absent = errno == ENOENT || (errno == EACCES && place->shared);
+	if (fd >= 0 || place->link || (absent && !place->grant))
 		return fd;
 	return errno == ELOOP
 		       ? err_errno(e, "%s is or passes through a symbolic link; give its real path",
@@ -101,12 +102,18 @@ static int open_place(struct opening *opening, struct place *place, struct err *
 	return failed;
 }
 
+int grants_open_shared(struct place *place, struct err *e)
+{
+	struct opening o = {.userns_fd = -1};
+	return open_place(&o, place, e);
+}
+
 static int open_all(struct layout *layout, struct opening *opening, struct err *e)
 {
 	int failed = 0;
 	opening->userns_fd = -1;
 	for (struct place *p = layout->place; !failed && p < layout->place + layout->count; p++)
-		if (p->kind >= PLACE_READ && p->kind <= PLACE_DEVICE)
+		if (p->kind >= PLACE_READ && p->kind <= PLACE_DEVICE && !p->shared)
 			failed = open_place(opening, p, e);
 	if (failed)
 		layout_done(layout);

@@ -98,6 +98,8 @@ step_fn command_arguments, command_execute;
 /* Opens the place on the host, through no link, and checks that it is as it was laid out. Returns a
  * descriptor; -1 without an error: a place of the jail's own that is absent, or a link. */
 int grants_open_place(struct place *place, struct stat *st, struct err *e);
+/* Opens the tree of a shared place; no descriptor where it is absent or a link. */
+int grants_open_shared(struct place *place, struct err *e);
 
 /* --- main.c --------------------------------------------------------------------------------- */
 /* Starts the jail, whose own processes continue in the background. A failure is in the report. */

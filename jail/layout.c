@@ -240,11 +240,11 @@ static int judge_etc(const char *path, enum etc_answer *answer, struct err *e)
  * them what it found for the first. */
 static int add_etc(struct layout *layout, struct err *e)
 {
-	static const struct place read = {.kind = PLACE_READ};
 	static enum etc_answer answers[ARRAY_LEN(etc)];
 	for (size_t i = 0; i < ARRAY_LEN(etc); i++) {
 		if (answers[i] == ETC_UNKNOWN && judge_etc(etc[i], &answers[i], e))
 			return -1;
+		struct place read = {.kind = PLACE_READ, .shared = path_is_below(etc[i], "/etc")};
 		if (answers[i] == ETC_FOR_EVERYBODY && layout_add(layout, etc[i], read, e))
 			return -1;
 	}

@@ -28,6 +28,7 @@ struct place {
 	enum place_kind kind;
 	bool grant;        /* named by the policy: must exist, and is id-mapped for root */
 	bool directory;    /* known once opened */
+	bool shared;       /* everybody may open it: done where it is mounted, see rootfs.c */
 	bool link;         /* it is a symbolic link on the host: made, not mounted */
 	bool repository;   /* held because version control would execute its settings */
 	int tree_fd;       /* detached tree to put there, or -1; owned */

@@ -122,7 +122,22 @@ static int place_pts(const struct place *place, struct err *e)
 		       : 0;
 }
 
-static int place_any(const struct jail *jail, const struct place *place, struct err *e)
+static int place_tree(const struct place *place, struct err *e)
+{
+	if (place->link)
+		return make(place->path + 1, place, e);
+	return place->tree_fd < 0 ? 0 : attach(place, place->tree_fd, e);
+}
+
+/* Holds one descriptor at a time: a host may have dozens of these places. */
+static int place_shared(struct place *place, struct err *e)
+{
+	int failed = grants_open_shared(place, e) || place_tree(place, e);
+	own_close(&place->tree_fd);
+	return failed ? -1 : 0;
+}
+
+static int place_any(const struct jail *jail, struct place *place, struct err *e)
 {
 	static const struct mount_attr cover = {.attr_set = MOUNT_ATTR_RDONLY};
 	struct mount_attr own = {.attr_clr = layout_executes(place) ? MOUNT_ATTR_NOEXEC : 0};
@@ -135,9 +150,7 @@ static int place_any(const struct jail *jail, const struct place *place, struct 
 		return place_proc(jail, place, e);
 	if (place->kind == PLACE_PTS)
 		return place_pts(place, e);
-	if (place->link)
-		return make(place->path + 1, place, e);
-	return place->tree_fd < 0 ? 0 : attach(place, place->tree_fd, e);
+	return place->shared ? place_shared(place, e) : place_tree(place, e);
 }
 
 /* Writes the files of the new root, except where the policy grants the host's own. */

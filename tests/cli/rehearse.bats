@@ -43,8 +43,7 @@ triage-14 junk inbox/003-offer.txt" ]
 }
 
 @test "fewer descriptors than connections can be are enough" {
-	# A jail holds a descriptor for each tree that it mounts, of /etc alone some forty on a full host.
-	run --separate-stderr prlimit --nofile=120:120 "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello"
+	run --separate-stderr prlimit --nofile=60:60 "$AGENT6_BIN/agent6" machine rehearse "$AGENT6_SRC/examples/hello"
 	echo "$output" "$stderr"
 	[[ $status -eq 0 && $output == *"outcome       ok"* ]]
 }
