@@ -102,7 +102,7 @@ int cgroup_prepare(struct jail *jail, struct err *e)
 	struct layers *layers = &jail->report->layers;
 	/* A jail launched alone passes it on to PID 1. Once a process shares its memory with
 	 * another one, the kernel searches the whole host to change it. */
-	if (jail->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
+	if (jail->strict && jail->order_fd < 0 && idmap_write(getpid(), OOM_FIRST, e))
 		return -1;
 	/* Without version 2's tree there is only something to do if the policy requires a group. */
 	if (!LAYER_ON("cgroup") ||
@@ -127,10 +127,11 @@ int cgroup_prepare(struct jail *jail, struct err *e)
 
 int cgroup_enter(const struct jail *jail, pid_t pid, struct err *e)
 {
-	for (int i = jail->group_fd >= 0; i < jail->group_count; i++)
+	/* PID 1 of a strict jail has started in version 2's. */
+	for (int i = jail->strict && jail->group_fd >= 0; i < jail->group_count; i++)
 		if (put(jail->groups[i], "cgroup.procs", pid))
 			return err_errno(e, "cannot enter the group %s", jail->groups[i]);
-	return jail->order_fd < 0 ? 0 : idmap_write(pid, OOM_FIRST, e);
+	return jail->strict && jail->order_fd >= 0 ? idmap_write(pid, OOM_FIRST, e) : 0;
 }
 
 /* Reports whether a file of a group has a line "`word` N" with N above 0. */

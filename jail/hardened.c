@@ -91,7 +91,11 @@ int hardened_start(struct jail *jail, struct err *e)
 int hardened_become(struct jail *jail, struct err *e)
 {
 	bool other = jail->root == ROOT_HOST && jail->host_uid;
-	idmap_write(getpid(), OOM_FIRST, NULL); /* its own file only until the ids change */
+	/* Both may be written only until the ids change. It has started nothing yet, which would
+	 * stay outside of the group. */
+	idmap_write(getpid(), OOM_FIRST, NULL);
+	if (cgroup_enter(jail, getpid(), e))
+		return -1;
 	if (other &&
 		(setgroups(0, NULL) || setresgid(jail->host_gid, jail->host_gid, jail->host_gid) ||
 			setresuid(jail->host_uid, jail->host_uid, jail->host_uid)))

@@ -150,7 +150,7 @@ int memory_first_ms(const struct jail *jail);
 
 /* --- cgroup.c, hardened.c: what a jail leaves on the host ------------------------------------- */
 /* Moves PID 1 into those groups that it was not started in; one of a resident launcher also gets
- * OOM_FIRST. */
+ * OOM_FIRST. On hardened, moves the command's process into all groups. */
 int cgroup_enter(const struct jail *jail, pid_t pid, struct err *e);
 /* Returns the limit at which the kernel stopped something in the groups: "memory_mb", "processes",
  * or NULL. */

@@ -23,6 +23,7 @@ static const struct step launcher[] = {
 	{STRICT, "grants", grants_open_as_root},
 	{STRICT, "namespaces", namespaces_enter},
 	{HARDENED, "hardened", hardened_prepare},
+	{HARDENED, "cgroup", cgroup_prepare},
 	{HARDENED, "landlock", landlock_allow},
 	{HARDENED, "limits", limits_count},
 	{HARDENED, "start", hardened_start},

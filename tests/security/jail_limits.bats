@@ -165,6 +165,16 @@ stopped() { # LIMIT VALUE STATUS CMD...: as told, in both profiles
 	LIMITS='{"memory_by":"cgroup","memory_mb":100}'
 	limited root -- python3 -c "$hog" shared
 	[[ $ended -eq 137 && $(status '"\(.layers.memory) \(.limit.memory_mb)"') == "cgroup 100" ]]
+	need_hardened
+	chown "$TEST_USER:" "$WS"
+	local at
+	# All that it starts is in the group, which goes with the command.
+	for at in 'exec python3 -c "$0" shared' '(sleep 0.2; exec python3 -c "$0" shared) & wait $!; exit $?'; do
+		run jail 'profile="hardened"' "limits=$LIMITS" -- sh -c "$at" "$hog"
+		echo "$status, $(cat "$SCRATCH/status")"
+		[[ $status -eq 137 && $(status '"\(.layers.memory) \(.layers.uid) \(.limit.memory_mb)"') == "cgroup owner 100" ]]
+	done
+	! find /sys/fs/cgroup -name 'agent6-jail-*' -newer "$SCRATCH/before" | grep .
 }
 
 @test "a jail takes at most half of the caller's descriptors, and of the user's watches" {

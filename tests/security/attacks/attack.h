@@ -211,7 +211,8 @@ enum {
 	X(ipc_mqueue, BY_ANY, (ENOENT), (EPERM), "a POSIX message queue of the host")              \
 	X(use_forks, BY_USER, (EAGAIN), (EAGAIN), "more processes than allowed")                   \
 	X(use_forks_root, BY_ROOT, (EAGAIN), (0), "the same as root")                              \
-	X(use_memory, BY_ANY, (ENOMEM, OOM_KILLED), (ENOMEM), "more memory than allowed")          \
+	X(use_memory, BY_ANY, (ENOMEM, OOM_KILLED), (ENOMEM, OOM_KILLED),                          \
+		"more memory than allowed")                                                        \
 	X(use_shared, BY_ANY, (OOM_KILLED), (OOM_KILLED), "more shared memory than allowed")       \
 	X(use_watches, BY_USER, (EMFILE), (0), "most of the inotify instances of the user")        \
 	X(use_files, BY_ANY, (EMFILE), (EMFILE), "more descriptors than allowed")                  \
