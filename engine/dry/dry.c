@@ -12,7 +12,7 @@ enum { VARIANTS = 14, HINTS_MAX = 64, PATH_MAX_SHOWN = 20 };
 
 /* A pair of state and blackboard that a path reaches. Thousands of pairs differ in few values, so a
  * blackboard holds one number for each variable: the index of its value among the distinct ones. */
-struct node {
+struct visit {
 	const struct state *state;
 	uint32_t *values;
 	size_t parent, depth;
@@ -23,7 +23,7 @@ struct dry {
 	json_t *board;                 /* the blackboard that is being tried */
 	json_t *distinct, *numbers;    /* values by their number, and numbers by a value's text */
 	json_t *hints, *seen, *failed; /* seen: digests; failed: reasons already reported */
-	struct node *nodes;
+	struct visit *nodes;
 	size_t count;
 	size_t *first_edge; /* by state, into taken */
 	bool *taken;
@@ -191,7 +191,7 @@ static void reach(struct dry *dry, const struct state *state, uint32_t *values, 
 	size_t depth = dry->count ? dry->nodes[parent].depth + 1 : 0;
 	if (is_new(dry, state, values)) {
 		if (dry->count < DRY_VISITS_MAX && depth <= DRY_DEPTH_MAX) {
-			dry->nodes[dry->count++] = (struct node){state, values, parent, depth};
+			dry->nodes[dry->count++] = (struct visit){state, values, parent, depth};
 			return;
 		}
 		dry->result->bounded = true;
@@ -220,7 +220,7 @@ static void check_ref(void *ctx, const struct ref *ref, const char *source)
 
 static void explore_branch(struct dry *dry, size_t at)
 {
-	const struct node n = dry->nodes[at];
+	const struct visit n = dry->nodes[at];
 	struct err e = ERR_NONE;
 	struct fact fact;
 	if (reduce_branch(n.state, dry->board, &fact, &e)) {
@@ -234,7 +234,7 @@ static void explore_branch(struct dry *dry, size_t at)
 
 static void explore_label(struct dry *dry, size_t at, enum outcome label)
 {
-	const struct node n = dry->nodes[at];
+	const struct visit n = dry->nodes[at];
 	bool varies = label == OUTCOME_OK && n.state->capture.reads_result;
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;

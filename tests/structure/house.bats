@@ -190,6 +190,57 @@ hops_missing() { # PAGE
 	[[ $output == "no such function: engine/run/plan.c:plan_nothing" ]]
 }
 
+# Struct tags and enum tags that a header of the programs defines, and that another file defines too.
+shared_tags() {
+	mapfile -t files < <(sources jail broker schema engine | grep '\.[ch]$')
+	awk 'match($0, /^(struct|enum|union) [a-z0-9_]+ \{/) {
+			tag = $1 " " $2
+			count[tag]++
+			if (FILENAME ~ /\.h$/) public[tag] = 1
+		}
+		END { for (tag in count) if (count[tag] > 1 && tag in public) print tag }' "${files[@]}" | sort
+}
+
+@test "a name has one meaning: these tags and headers are what is left to rename, and no more come" {
+	diff <(sort <<-'LIST'
+		enum filter
+		struct block
+		struct call
+		struct cursor
+		struct endpoint
+		struct fact
+		struct field
+		struct filter
+		struct node
+		struct order
+		struct place
+		struct question
+		struct reader
+		struct reading
+		struct record
+		struct report
+		struct search
+		struct setup
+		struct step
+		struct summary
+		struct token
+		struct usage
+	LIST
+	) <(shared_tags)
+	diff <(sort <<-'LIST'
+		confine.h
+		cursor.h
+		endpoint.h
+		http.h
+		neutral.h
+		report.h
+		seccomp.h
+		summary.h
+		trust.h
+	LIST
+	) <(sources jail broker schema engine | grep '\.h$' | sed 's#.*/##' | sort | uniq -d)
+}
+
 @test "a page that a comment names is in the tree" {
 	local page
 	while read -r page; do

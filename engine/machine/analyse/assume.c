@@ -7,7 +7,7 @@ static struct value int_value(int64_t i)
 	return (struct value){.kind = VALUE_INT, .integer = i};
 }
 
-static void list_enum(struct fact *fact, const struct ref *ref)
+static void list_enum(struct known *fact, const struct ref *ref)
 {
 	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
 	if (!field || !field->values || field->value_count > FACT_TEXTS_MAX)
@@ -19,26 +19,26 @@ static void list_enum(struct fact *fact, const struct ref *ref)
 
 /* Returns the fact about a place, made from its type if there is none yet; NULL: there is no
  * room. */
-static struct fact *fact_of(struct facts *facts, enum fact_kind kind, const struct ref *ref)
+static struct known *fact_of(struct facts *facts, enum known_kind kind, const struct ref *ref)
 {
 	for (uint32_t i = 0; i < facts->count; i++)
 		if (facts->items[i].kind == kind && !strcmp(facts->items[i].ref->path, ref->path))
 			return &facts->items[i];
 	if (facts->count == FACTS_MAX)
 		return NULL;
-	struct fact *f = &facts->items[facts->count++];
-	*f = (struct fact){.kind = kind, .ref = ref, .may_true = true, .may_false = true};
-	f->whole = kind == FACT_LENGTH || ref->type.kind == TYPE_INT;
-	if (kind == FACT_LENGTH)
+	struct known *f = &facts->items[facts->count++];
+	*f = (struct known){.kind = kind, .ref = ref, .may_true = true, .may_false = true};
+	f->whole = kind == KNOWN_LENGTH || ref->type.kind == TYPE_INT;
+	if (kind == KNOWN_LENGTH)
 		f->low = (struct bound){.set = true, .at = int_value(0)};
-	if (kind == FACT_TEXT)
+	if (kind == KNOWN_TEXT)
 		list_enum(f, ref);
-	if (kind == FACT_PRESENT && !ref->field_count)
+	if (kind == KNOWN_PRESENT && !ref->field_count)
 		f->may_false = false;
 	return f;
 }
 
-static bool truth_possible(struct fact *fact, bool truth)
+static bool truth_possible(struct known *fact, bool truth)
 {
 	if (!fact)
 		return true;
@@ -49,7 +49,7 @@ static bool truth_possible(struct fact *fact, bool truth)
 
 /* --- numbers ---------------------------------------------------------------------------------- */
 
-static bool is_hole(const struct fact *fact, const struct value *value)
+static bool is_hole(const struct known *fact, const struct value *value)
 {
 	for (uint32_t i = 0; i < fact->hole_count; i++)
 		if (number_compare(&fact->holes[i], value) == 0)
@@ -59,7 +59,7 @@ static bool is_hole(const struct fact *fact, const struct value *value)
 
 /* Tightens a bound: an integer above an open integer bound is at least the next one, and a hole at
  * the edge moves the bound on. */
-static void settle(struct fact *fact, struct bound *bound, int direction)
+static void settle(struct known *fact, struct bound *bound, int direction)
 {
 	while (fact->whole && bound->set && bound->at.kind == VALUE_INT &&
 		(bound->open || is_hole(fact, &bound->at))) {
@@ -71,7 +71,7 @@ static void settle(struct fact *fact, struct bound *bound, int direction)
 	}
 }
 
-static bool number_possible(struct fact *fact)
+static bool number_possible(struct known *fact)
 {
 	settle(fact, &fact->low, 1);
 	settle(fact, &fact->high, -1);
@@ -83,21 +83,21 @@ static bool number_possible(struct fact *fact)
 	return order < 0 || (!fact->low.open && !fact->high.open && !is_hole(fact, &fact->low.at));
 }
 
-static void raise_low(struct fact *fact, const struct value *value, bool open)
+static void raise_low(struct known *fact, const struct value *value, bool open)
 {
 	int order = fact->low.set ? number_compare(value, &fact->low.at) : 1;
 	if (order > 0 || (order == 0 && open))
 		fact->low = (struct bound){true, open, *value};
 }
 
-static void lower_high(struct fact *fact, const struct value *value, bool open)
+static void lower_high(struct known *fact, const struct value *value, bool open)
 {
 	int order = fact->high.set ? number_compare(value, &fact->high.at) : -1;
 	if (order < 0 || (order == 0 && open))
 		fact->high = (struct bound){true, open, *value};
 }
 
-static bool assume_number(struct fact *fact, enum compare_op op, const struct value *value)
+static bool assume_number(struct known *fact, enum compare_op op, const struct value *value)
 {
 	if (value->kind != VALUE_INT && value->kind != VALUE_FLOAT)
 		return true;
@@ -114,7 +114,7 @@ static bool assume_number(struct fact *fact, enum compare_op op, const struct va
 
 /* --- texts ------------------------------------------------------------------------------------ */
 
-static bool is_listed(const struct fact *fact, const char *text)
+static bool is_listed(const struct known *fact, const char *text)
 {
 	for (uint32_t i = 0; i < fact->text_count; i++)
 		if (strcmp(fact->texts[i], text) == 0)
@@ -122,7 +122,7 @@ static bool is_listed(const struct fact *fact, const char *text)
 	return false;
 }
 
-static void remove_text(struct fact *fact, const char *text)
+static void remove_text(struct known *fact, const char *text)
 {
 	uint32_t kept = 0;
 	for (uint32_t i = 0; i < fact->text_count; i++)
@@ -131,7 +131,7 @@ static void remove_text(struct fact *fact, const char *text)
 	fact->text_count = kept;
 }
 
-static bool exclude_text(struct fact *fact, const char *text)
+static bool exclude_text(struct known *fact, const char *text)
 {
 	if (fact->listed)
 		remove_text(fact, text);
@@ -140,7 +140,7 @@ static bool exclude_text(struct fact *fact, const char *text)
 	return !fact->listed || fact->text_count;
 }
 
-static bool assume_text(struct fact *fact, enum compare_op op, const struct value *value)
+static bool assume_text(struct known *fact, enum compare_op op, const struct value *value)
 {
 	if (value->kind != VALUE_STR || strlen(value->text) != value->len)
 		return true;
@@ -157,17 +157,17 @@ static bool assume_text(struct fact *fact, enum compare_op op, const struct valu
 
 /* --- comparisons ------------------------------------------------------------------------------ */
 
-static struct fact *fact_of_node(struct facts *facts, const struct node *node)
+static struct known *fact_of_node(struct facts *facts, const struct node *node)
 {
 	if (node->kind == NODE_LEN && node->first->kind == NODE_REF)
-		return fact_of(facts, FACT_LENGTH, node->first->ref);
+		return fact_of(facts, KNOWN_LENGTH, node->first->ref);
 	if (node->kind != NODE_REF)
 		return NULL;
 	switch (node->type.kind) {
-	case TYPE_BOOL: return fact_of(facts, FACT_BOOL, node->ref);
+	case TYPE_BOOL: return fact_of(facts, KNOWN_BOOL, node->ref);
 	case TYPE_INT:
-	case TYPE_FLOAT: return fact_of(facts, FACT_NUMBER, node->ref);
-	case TYPE_STR: return fact_of(facts, FACT_TEXT, node->ref);
+	case TYPE_FLOAT: return fact_of(facts, KNOWN_NUMBER, node->ref);
+	case TYPE_STR: return fact_of(facts, KNOWN_TEXT, node->ref);
 	case TYPE_LIST:
 	case TYPE_JSON:
 	case TYPE_RECORD: break;
@@ -175,17 +175,17 @@ static struct fact *fact_of_node(struct facts *facts, const struct node *node)
 	return NULL;
 }
 
-static bool assume_literal(struct fact *fact, enum compare_op op, const struct value *value)
+static bool assume_literal(struct known *fact, enum compare_op op, const struct value *value)
 {
 	switch (fact->kind) {
-	case FACT_NUMBER:
-	case FACT_LENGTH: return assume_number(fact, op, value);
-	case FACT_TEXT: return assume_text(fact, op, value);
-	case FACT_BOOL:
+	case KNOWN_NUMBER:
+	case KNOWN_LENGTH: return assume_number(fact, op, value);
+	case KNOWN_TEXT: return assume_text(fact, op, value);
+	case KNOWN_BOOL:
 		if (value->kind != VALUE_BOOL || (op != OP_EQ && op != OP_NE))
 			return true;
 		return truth_possible(fact, value->boolean == (op == OP_EQ));
-	case FACT_PRESENT: break;
+	case KNOWN_PRESENT: break;
 	}
 	return true;
 }
@@ -193,15 +193,15 @@ static bool assume_literal(struct fact *fact, enum compare_op op, const struct v
 /* Assumes `in` for a literal list: one of the items must be possible by itself. */
 static bool assume_member(struct facts *facts, const struct node *node, const struct node *list)
 {
-	struct fact *f = fact_of_node(facts, node), first = {0};
+	struct known *f = fact_of_node(facts, node), first = {0};
 	uint32_t possible = 0;
 	if (!f)
 		return true;
-	struct fact texts = *f;
+	struct known texts = *f;
 	texts.listed = true;
 	texts.text_count = 0;
 	for (const struct node *item = list->first; item; item = item->next) {
-		struct fact one = *f;
+		struct known one = *f;
 		if (!assume_literal(&one, OP_EQ, &item->value))
 			continue;
 		if (!possible++)
@@ -211,14 +211,14 @@ static bool assume_member(struct facts *facts, const struct node *node, const st
 	}
 	if (possible == 1)
 		*f = first;
-	else if (f->kind == FACT_TEXT && possible <= FACT_TEXTS_MAX)
+	else if (f->kind == KNOWN_TEXT && possible <= FACT_TEXTS_MAX)
 		*f = texts;
 	return possible > 0;
 }
 
 static bool assume_not_member(struct facts *facts, const struct node *node, const struct node *list)
 {
-	struct fact *f = fact_of_node(facts, node);
+	struct known *f = fact_of_node(facts, node);
 	bool possible = true;
 	for (const struct node *item = list->first; f && item; item = item->next)
 		possible &= assume_literal(f, OP_NE, &item->value);
@@ -243,7 +243,7 @@ static const enum compare_op mirrored[] = {[OP_EQ] = OP_EQ,
 
 /* Reports whether two places may hold the same text: false only for enums without a common
  * value. */
-static bool share_text(const struct fact *a, const struct fact *b)
+static bool share_text(const struct known *a, const struct known *b)
 {
 	if (!a || !b || !a->listed || !b->listed)
 		return true;
@@ -280,12 +280,12 @@ static bool assume_pair(
 	if (op == OP_IN || op == OP_NOT_IN)
 		return true;
 	if (b->kind == NODE_LITERAL) {
-		struct fact *f = fact_of_node(facts, a);
+		struct known *f = fact_of_node(facts, a);
 		return !f || assume_literal(f, op, &b->value);
 	}
 	if (a->kind == NODE_LITERAL)
 		return assume_pair(facts, b, mirrored[op], a);
-	struct fact *left = fact_of_node(facts, a), *right = fact_of_node(facts, b);
+	struct known *left = fact_of_node(facts, a), *right = fact_of_node(facts, b);
 	return op != OP_EQ || share_text(left, right);
 }
 
@@ -361,21 +361,21 @@ static bool assume_value(struct facts *facts, const struct node *node, bool trut
 				  empty = {.kind = VALUE_STR, .text = ""};
 	if (node->kind == NODE_REF &&
 		(node->type.kind == TYPE_LIST || node->type.kind == TYPE_RECORD)) {
-		struct fact *length = fact_of(facts, FACT_LENGTH, node->ref);
+		struct known *length = fact_of(facts, KNOWN_LENGTH, node->ref);
 		return !length || assume_number(length, truth ? OP_NE : OP_EQ, &zero);
 	}
-	struct fact *f = fact_of_node(facts, node);
+	struct known *f = fact_of_node(facts, node);
 	if (!f)
 		return true;
-	if (f->kind == FACT_BOOL)
+	if (f->kind == KNOWN_BOOL)
 		return truth_possible(f, truth);
-	return assume_literal(f, truth ? OP_NE : OP_EQ, f->kind == FACT_TEXT ? &empty : &zero);
+	return assume_literal(f, truth ? OP_NE : OP_EQ, f->kind == KNOWN_TEXT ? &empty : &zero);
 }
 
 void facts_copy(struct facts *to, const struct facts *from)
 {
 	to->count = from->count;
-	memcpy(to->items, from->items, from->count * sizeof(struct fact));
+	memcpy(to->items, from->items, from->count * sizeof(struct known));
 }
 
 bool assume(struct facts *facts, const struct node *node, bool truth)
@@ -387,7 +387,7 @@ bool assume(struct facts *facts, const struct node *node, bool truth)
 	case NODE_OR: return truth ? assume_any(facts, node, true) : assume_all(facts, node, false);
 	case NODE_NOT: return assume(facts, node->first, !truth);
 	case NODE_COMPARE: return assume_chain(facts, node, truth);
-	case NODE_HAS: return truth_possible(fact_of(facts, FACT_PRESENT, node->ref), truth);
+	case NODE_HAS: return truth_possible(fact_of(facts, KNOWN_PRESENT, node->ref), truth);
 	case NODE_LITERAL:
 	case NODE_LIST:
 		return node_eval(node, NULL, &constant, NULL) || value_truth(&constant) == truth;

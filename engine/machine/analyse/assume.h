@@ -10,7 +10,7 @@
 /* Facts beyond these limits are forgotten, which only makes the analysis say less. */
 enum { FACTS_MAX = 16, FACT_TEXTS_MAX = 32, FACT_HOLES_MAX = 4 };
 
-enum fact_kind { FACT_BOOL, FACT_NUMBER, FACT_TEXT, FACT_LENGTH, FACT_PRESENT };
+enum known_kind { KNOWN_BOOL, KNOWN_NUMBER, KNOWN_TEXT, KNOWN_LENGTH, KNOWN_PRESENT };
 
 struct bound {
 	bool set, open;
@@ -18,8 +18,8 @@ struct bound {
 };
 
 /* The facts about one place: a reference's value, its length or its presence. */
-struct fact {
-	enum fact_kind kind;
+struct known {
+	enum known_kind kind;
 	const struct ref *ref;
 	bool may_true, may_false;           /* BOOL, PRESENT */
 	bool whole;                         /* NUMBER, LENGTH: integers only */
@@ -32,7 +32,7 @@ struct fact {
 };
 
 struct facts {
-	struct fact items[FACTS_MAX];
+	struct known items[FACTS_MAX];
 	uint32_t count;
 };
 

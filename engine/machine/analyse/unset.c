@@ -90,14 +90,14 @@ static struct bits all_set(void)
 static void report_read(
 	struct unset *unset, const struct ref *ref, const char *source, uint32_t slot);
 
-struct reading {
+struct state_reading {
 	struct unset *u;
 	struct bits *now;
 };
 
 /* Marks a slot as present after a read: otherwise the machine has halted. */
-static void read_slot(
-	const struct reading *reading, const struct ref *ref, const char *source, uint32_t slot)
+static void read_slot(const struct state_reading *reading, const struct ref *ref,
+	const char *source, uint32_t slot)
 {
 	if (bit_of(reading->u, slot) == BATCH_SLOTS || !slot ||
 		has_slot(reading->u, reading->now, slot))
@@ -109,13 +109,13 @@ static void read_slot(
 
 static void read_ref(void *ctx, const struct ref *ref, const char *source)
 {
-	const struct reading *r = ctx;
+	const struct state_reading *r = ctx;
 	read_slot(r, ref, source, r->u->slots.of_ref[ref->id]);
 }
 
 static void read_timing(void *ctx, const struct ref *ref, const char *source)
 {
-	const struct reading *r = ctx;
+	const struct state_reading *r = ctx;
 	const struct variable *v = ref->root;
 	if (v && v->type.kind != TYPE_RECORD)
 		read_slot(r, ref, source, r->u->slots.root[v - r->u->m->variables]);
@@ -182,7 +182,7 @@ static struct flow flow_compare(
 static struct flow flow_node(
 	const struct condition *condition, const struct node *node, struct bits now)
 {
-	struct reading reading = {condition->u, &now};
+	struct state_reading reading = {condition->u, &now};
 	struct flow out = {now, now};
 	switch ((enum node_kind)node->kind) {
 	case NODE_OR: return flow_or(condition, node, now);
@@ -234,7 +234,7 @@ static uint32_t root_of(const struct unset *unset, const struct variable *variab
 
 static void apply_capture(struct unset *unset, const struct state *state, struct bits *now)
 {
-	struct reading reading = {unset, now};
+	struct state_reading reading = {unset, now};
 	state_capture_refs(state, read_ref, &reading);
 	struct bits before = *now;
 	if (state->capture.whole && root_of(unset, state->capture.whole))
@@ -254,7 +254,7 @@ typedef void edge_visitor(
 static void run_state(struct unset *unset, const struct state *state, edge_visitor *each, void *ctx)
 {
 	struct bits now = unset->in[state->index];
-	struct reading reading = {unset, &now};
+	struct state_reading reading = {unset, &now};
 	state_entry_refs(state, read_ref, &reading);
 	state_timing_refs(state, read_timing, &reading);
 	if (!state->clauses) {
@@ -324,14 +324,14 @@ static void solve(struct unset *unset)
 
 /* A step of the backward search for the path: the predecessor that leaves `slot` unset on its edge,
  * and the slot that was unset on entry there. */
-struct step {
+struct hop {
 	uint32_t state, slot, next; /* next: the step after this one on the path */
 	uint32_t edge;              /* taken from here to the next */
 };
 
-struct search {
+struct path_search {
 	struct unset *u;
-	struct step *steps;
+	struct hop *steps;
 	uint32_t count;
 	size_t room;
 	json_t *seen;                    /* "state/slot" */
@@ -341,7 +341,7 @@ struct search {
 
 static void look(void *ctx, const struct state *state, size_t edge, const struct bits *out)
 {
-	struct search *q = ctx;
+	struct path_search *q = ctx;
 	(void)state;
 	if (edge == q->edge)
 		q->unset = !has_slot(q->u, out, q->slot);
@@ -366,7 +366,7 @@ static uint32_t cause(
 	return slot;
 }
 
-static void add_step(struct search *search, struct step step)
+static void add_step(struct path_search *search, struct hop step)
 {
 	char key[32];
 	snprintf(key, sizeof(key), "%u/%u", step.state, step.slot);
@@ -378,10 +378,10 @@ static void add_step(struct search *search, struct step step)
 	search->steps[search->count++] = step;
 }
 
-static void expand(struct search *search, uint32_t at)
+static void expand(struct path_search *search, uint32_t at)
 {
 	struct unset *u = search->u;
-	struct step here = search->steps[at];
+	struct hop here = search->steps[at];
 	for (uint32_t i = u->preds.first[here.state]; i < u->preds.first[here.state + 1]; i++) {
 		struct pred p = u->preds.items[i];
 		if (!u->reached[p.state])
@@ -393,11 +393,11 @@ static void expand(struct search *search, uint32_t at)
 		if (!search->unset)
 			continue;
 		uint32_t before = cause(u, &u->m->states[p.state], p.edge, here.slot);
-		add_step(search, (struct step){p.state, before, at, p.edge});
+		add_step(search, (struct hop){p.state, before, at, p.edge});
 	}
 }
 
-static bool is_origin(const struct unset *unset, const struct step *step)
+static bool is_origin(const struct unset *unset, const struct hop *step)
 {
 	return !step->slot ||
 	       (step->state == unset->m->initial->index && !unset->slots.items[step->slot].initial);
@@ -438,7 +438,7 @@ static void show_lead(struct unset *unset, struct buf *out, uint32_t to)
 	}
 }
 
-static void show_steps(const struct search *search, struct buf *out, uint32_t at)
+static void show_steps(const struct path_search *search, struct buf *out, uint32_t at)
 {
 	uint32_t shown = 0;
 	for (; search->steps[at].next != at; at = search->steps[at].next, shown++)
@@ -455,9 +455,9 @@ static void show_path(
 	struct unset *unset, const struct state *state, uint32_t slot, struct buf *out)
 {
 	const struct state *reporting = unset->reporting;
-	struct search q = {.u = unset, .seen = json_object()};
+	struct path_search q = {.u = unset, .seen = json_object()};
 	unset->reporting = NULL;
-	add_step(&q, (struct step){(uint32_t)state->index, slot, 0, 0});
+	add_step(&q, (struct hop){(uint32_t)state->index, slot, 0, 0});
 	uint32_t at = 0;
 	while (at < q.count && !is_origin(unset, &q.steps[at])) {
 		expand(&q, at);
