@@ -228,7 +228,8 @@ static int judge_etc(const char *path, enum etc_answer *answer, struct err *e)
 	enum { UNMAPPED_ID = 65534 }; /* root's id in a user namespace that does not map it */
 	struct stat st;
 	bool there = !lstat(path, &st);
-	if (!there && errno != ENOENT)
+	/* Behind a directory that not everybody may pass, nothing is for everybody. */
+	if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		return err_errno(e, "cannot examine %s", path);
 	*answer = ETC_PASSED_OVER;
 	if (there && (!st.st_uid || st.st_uid == UNMAPPED_ID) && st.st_mode & S_IROTH)
