@@ -163,13 +163,15 @@ static const char *word(int argc, char **argv, int at)
 
 int main(int argc, char **argv)
 {
-	const char *teeth = getenv("TEETH");
+	const char *teeth = getenv("TEETH"), *config = getenv("AGENT6_CONFIG");
+	bool sanitized = config && strcmp(config, "release") != 0;
 	struct choice choice = {word(argc, argv, 1), word(argc, argv, 2), word(argc, argv, 3)};
 	if (teeth && !strcmp(teeth, "list")) {
 		list_rows();
 		return 0;
 	}
-	if (teeth && !choice.layout)
+	/* A layout is the kernel's and git's matter: the release build tries them all. */
+	if ((teeth || sanitized) && !choice.layout)
 		choice.layout = decoy_layout_name(0);
 	if (geteuid() == 0)
 		run_all("root", BY_ROOT, &choice);
