@@ -589,7 +589,7 @@ stopping() {
 	# Its children end with it, and hold the lock until then.
 	ended() { [[ $(agent6 machine status flow) != "flow: running"* ]]; }
 	eventually ended
-	[[ $(agent6 machine status flow) == "flow: stopped in state work"*"cut off     it was killed, its host went down or its disk"* ]]
+	[[ $(agent6 machine status flow) == "flow: stopped in state work"*"cut off     it was killed, its host went down, its disk was full"* ]]
 	[[ $(agent6 machine status flow --json) == *'"cut_off":true'* ]]
 }
 
