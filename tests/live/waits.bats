@@ -595,7 +595,7 @@ END
 		agent6 machine poke loop
 		eventually armed loop $((++armed))
 	done
-	agent6 machine watch loop --json >"$SCRATCH/watched" 3>&- &
+	"$AGENT6_BIN/agent6" machine watch loop --json >"$SCRATCH/watched" 3>&- &
 	local watcher=$!
 	eventually grep -q wait.armed "$SCRATCH/watched"
 	agent6 machine stop loop
