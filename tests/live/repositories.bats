@@ -57,14 +57,14 @@ END
 }
 
 @test "status and the page name repositories in the data directory, and the page what was moved aside" {
-	tool_machine data '[sh, -c, "cd $AGENT6_MACHINE_DATA_DIR && git init -q --bare deep/bare && git init -q work && mkdir -p hg/.hg a/objects a/refs plain link && ln -s /tmp plain/up && ln -s ../work/.git link/.git; cd - && git init -q \"sub/a b\""]'
+	tool_machine data '[sh, -c, "cd $AGENT6_MACHINE_DATA_DIR && git init -q --bare deep/bare && git init -q tree && mkdir -p hg/.hg a/objects a/refs plain link && ln -s /tmp plain/up && ln -s ../tree/.git link/.git; cd - && git init -q \"sub/a b\""]'
 	run agent6 machine run "$SCRATCH/data"
 	echo "$output"
 	[[ $status -eq 1 ]]
 	local data
 	data=$(instance data)/data
 	agent6 machine status --json data | jq -e --arg data "$data" '.repositories.cut == false and
-		(.repositories.paths | sort) == ([$data + ("/deep/bare", "/hg", "/link", "/work")] | sort)'
+		(.repositories.paths | sort) == ([$data + ("/deep/bare", "/hg", "/link", "/tree")] | sort)'
 	run agent6 machine status data
 	echo "$output"
 	[[ $output == *"  repositories in its data directory; git of yours executes what they say"*"$data/"* ]]
