@@ -32,11 +32,16 @@ static void note(struct search *search)
 		json_array_append_new(search->paths, json_string(shown));
 }
 
-static bool is_repository(DIR *dir)
+/* Reads the directory's entries, each of which counts against the bound of the search. */
+static bool is_repository(struct search *search, DIR *dir)
 {
 	unsigned parts = 0;
-	for (const struct dirent *entry; (entry = readdir(dir));)
+	const struct dirent *entry = NULL;
+	while (search->entries < ENTRIES_MAX && (entry = readdir(dir))) {
 		parts |= vcs_part(entry->d_name);
+		search->entries++;
+	}
+	search->cut |= entry != NULL;
 	return parts & VCS_NAME || vcs_is_git_dir(parts);
 }
 
@@ -54,7 +59,7 @@ static void look_at(struct search *search, int dir_fd, const char *name);
 static void look_below(struct search *search, DIR *dir)
 {
 	size_t before = strlen(search->path), room = sizeof(search->path) - before;
-	if (is_repository(dir)) {
+	if (is_repository(search, dir)) {
 		note(search);
 		return;
 	}
@@ -62,10 +67,6 @@ static void look_below(struct search *search, DIR *dir)
 	for (const struct dirent *entry; (entry = readdir(dir));) {
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
-		if (++search->entries > ENTRIES_MAX) {
-			search->cut = true;
-			return;
-		}
 		if (!is_directory(dirfd(dir), entry))
 			continue;
 		if ((size_t)snprintf(search->path + before, room, "/%s", entry->d_name) >= room)
@@ -78,7 +79,7 @@ static void look_below(struct search *search, DIR *dir)
 
 static void look_at(struct search *search, int dir_fd, const char *name)
 {
-	int fd = search->depth == DEPTH_MAX
+	int fd = search->depth == DEPTH_MAX || search->entries == ENTRIES_MAX
 			 ? -1
 			 : openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);

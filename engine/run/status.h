@@ -10,15 +10,14 @@
  * its journal has not recorded yet are taken first. New reference: {id, machine, status, state,
  * kind, seq, attempt, reason, wake, holder, totals, blackboard, started, updated, pokes, bundle,
  * profile, question, failure, branch, cut_off, stopping, directory, says, retry_at, notice,
- * autorun, repositories}.
+ * autorun}.
  * branch: null or {name, base, tip}.
  * cut_off: nothing asked it to stop; it was killed, or could not go on.
  * stopping: somebody has asked it to stop, and its state has not ended yet.
  * says: the text of the wait that it is in, for whoever is to poke it.
  * retry_at: when the state that has failed begins again.
  * notice: what its agent said last about the current turn.
- * autorun: null, or {files, more, cut} from the journal's lines of that name.
- * repositories: null, or {paths, cut} of those in its data directory. */
+ * autorun: null, or {files, more, cut} from the journal's lines of that name. */
 json_t *status_run(const struct instance *instance, const struct machine *machine, struct err *e);
 
 /* Calls `each` for every instance of a workspace in name order, with a short status from its last

@@ -2,6 +2,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "cli/verb/opened_instance.h"
+#include "instance/data_repositories.h"
 #include "report/autorun_text.h"
 #include "report/show.h"
 #include "report/text.h"
@@ -251,6 +252,8 @@ static int show(const struct opened_instance *opened, const struct call *call)
 	json_auto_t *status = status_run(&opened->instance, opened->loaded.machine, &e);
 	if (!status)
 		return verb_fail(EXIT_DAMAGED, &e);
+	json_t *found = data_repositories(&opened->instance);
+	json_object_set_new(status, "repositories", found ? found : json_null());
 	if (call_has(call, "json")) {
 		text_json_line(status);
 		return EXIT_OK;
