@@ -28,9 +28,9 @@ int layout_add(struct layout *layout, const char *path, struct place place, stru
 	size_t size = strlen(path) + 1;
 	if (layout->count == LAYOUT_PLACES_MAX || size > sizeof(layout->text) - layout->text_len)
 		return err_set(e, "too many paths to mount, %s is one", path);
-	bool known = (place.grant || place.kind == PLACE_MASK) && !lstat(path, &st);
-	if (!known && (place.grant || place.kind == PLACE_MASK) && errno != ENOENT &&
-		errno != ENOTDIR && errno != EACCES)
+	bool watched = place.grant || place.kind == PLACE_MASK;
+	bool known = watched && !lstat(path, &st);
+	if (watched && !known && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		return err_errno(e, "cannot examine %s", path);
 	if (known) {
 		place.dev = st.st_dev;
