@@ -73,8 +73,10 @@ static const struct verb verbs[] = {
 		.view = "cat ../state/*/machines/waiting/pokes/*.json",
 		.adds = true},
 	{.argv = {"machine", "run", "w", "--id", "poked", "--record", "../tape"},
-		.view = "for f in ../tape/waiting.jsonl ../state/*/machines/poked/journal.jsonl; "
-			"do grep -Eqs '\"poke\"|\"end\"' $f && echo there || echo not there; done",
+		.view = "look() { grep -qs \"$1\" $2 && echo there || echo not there; }\n"
+			"look '\"poke\"' ../tape/waiting.jsonl\n"
+			"look '\"end\"' '../state/*/machines/poked/journal.jsonl'",
+		.again = 2,
 		.kills = true},
 	{.argv = {"machine", "stop", "waiting"},
 		.view = "ls ../state/*/machines/waiting/stop",
