@@ -53,19 +53,21 @@ static bool drain(int *fd, struct buf *into)
 	return n >= 0 || errno == EINTR || errno == EAGAIN;
 }
 
-/* Collects until both pipes have ended. Returns false if the deadline passed, there was too much,
- * or a pipe cannot be read. */
-static bool collect(struct running *running, int64_t end, struct buf *out, struct buf *err)
+/* Collects until both pipes have ended. Returns 0, or the cause (see capture.h). */
+static int collect(struct running *running, int64_t end, struct buf *out, struct buf *err)
 {
 	while (running->out >= 0 || running->err >= 0) {
 		struct pollfd watched[] = {{running->out, POLLIN, 0}, {running->err, POLLIN, 0}};
-		if (out->failed || io_poll(watched, 2, end) <= 0)
-			break;
+		int ready = io_poll(watched, 2, end);
+		if (ready <= 0)
+			return ready ? EIO : ETIMEDOUT;
 		if ((watched[0].revents && !drain(&running->out, out)) ||
 			(watched[1].revents && !drain(&running->err, err)))
-			break;
+			return EIO;
+		if (out->failed)
+			return EFBIG;
 	}
-	return running->out < 0 && running->err < 0 && !out->failed;
+	return 0;
 }
 
 /* Waits for the program's end: it may close its output and go on. */
@@ -82,16 +84,21 @@ int capture_run(
 	if (start(spec, &r, e))
 		return -1;
 	int64_t end = clock_monotonic_ms() + spec->deadline_ms;
-	bool whole = collect(&r, end, out, diagnostics) && ended(&r, end);
-	if (!whole)
+	int cause = collect(&r, end, out, diagnostics);
+	if (!cause && !ended(&r, end))
+		cause = ETIMEDOUT;
+	if (cause)
 		kill(spec->own_session ? -r.child.pid : r.child.pid, SIGKILL);
 	own_close(&r.out);
 	own_close(&r.err);
 	int status = child_wait(&r.child);
-	if (whole)
+	if (!cause)
 		return status;
-	return err_set(e,
-		"%s did not end within %d seconds, printed too much, or what it printed "
-		"cannot be read",
-		spec->argv[0], spec->deadline_ms / 1000);
+	if (e)
+		e->number = cause;
+	return cause == ETIMEDOUT ? err_set(e, "%s did not end within %d seconds", spec->argv[0],
+					    spec->deadline_ms / 1000)
+	       : cause == EFBIG
+		       ? err_set(e, "%s printed more than %zu bytes", spec->argv[0], out->cap_bytes)
+		       : err_set(e, "the output of %s cannot be read", spec->argv[0]);
 }

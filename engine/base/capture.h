@@ -21,8 +21,9 @@ struct capture_spec {
 };
 
 /* Appends the program's output to `out` (crossing its cap is an error) and its stderr to
- * `diagnostics` (beyond the cap it is dropped). Returns the wait(2) status; -1: it could not be
- * started, printed too much, did not end in time, or its output cannot be read. */
+ * `diagnostics` (beyond the cap it is dropped). Returns the wait(2) status, or -1 with
+ * e->number: ETIMEDOUT (it did not end in time), EFBIG (it printed too much), EIO (its output
+ * cannot be read), or the cause why it could not be started. */
 int capture_run(
 	const struct capture_spec *spec, struct buf *out, struct buf *diagnostics, struct err *e);
 #endif

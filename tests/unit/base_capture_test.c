@@ -39,7 +39,8 @@ static void expect_killed(const char *script, const char *name)
 	struct outcome o;
 	run(&o, script, 300, 1000);
 	is(o.status, -1, "%s", name);
-	has_str(o.e.text, "did not end", "%s: why", name);
+	is(o.e.number, ETIMEDOUT, "%s: its cause", name);
+	is_str(o.e.text, "/bin/sh did not end within 0 seconds", "%s: why", name);
 	done(&o);
 }
 
@@ -60,6 +61,8 @@ int main(void)
 
 	run(&o, "head -c 1001 /dev/zero; sleep 60", 20000, 1000);
 	is(o.status, -1, "a byte more is refused");
+	is(o.e.number, EFBIG, "as too much");
+	is_str(o.e.text, "/bin/sh printed more than 1000 bytes", "and nothing else");
 	done(&o);
 
 	expect_killed("sleep 60", "a program that does not end");
