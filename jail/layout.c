@@ -232,7 +232,8 @@ static int judge_etc(const char *path, enum etc_answer *answer, struct err *e)
 	if (!there && errno != ENOENT && errno != ENOTDIR && errno != EACCES)
 		return err_errno(e, "cannot examine %s", path);
 	*answer = ETC_PASSED_OVER;
-	if (there && (!st.st_uid || st.st_uid == UNMAPPED_ID) && st.st_mode & S_IROTH)
+	if (there && (((!st.st_uid || st.st_uid == UNMAPPED_ID) && st.st_mode & S_IROTH) ||
+			     !LAYER_ON("etc_rule")))
 		*answer = ETC_FOR_EVERYBODY;
 	return 0;
 }

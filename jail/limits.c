@@ -96,7 +96,8 @@ int session_apply(struct jail *jail, struct err *e)
 {
 	sigset_t none;
 	sigemptyset(&none);
-	if (setsid() < 0 || sigprocmask(SIG_SETMASK, &none, NULL)) /* PID 1 has blocked a signal */
+	if ((LAYER_ON("session") && setsid() < 0) ||
+		sigprocmask(SIG_SETMASK, &none, NULL)) /* PID 1 has blocked a signal */
 		return err_errno(e, "cannot start a session");
 	jail->report->layers.keyring =
 		LAYER_ON("keyring") && syscall(SYS_keyctl, KEYCTL_JOIN, NULL, 0, 0, 0) >= 0;

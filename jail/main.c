@@ -183,7 +183,7 @@ int main(int argc, char **argv)
 		read_policy(fds[POLICY_FD], &j.policy, &e))
 		report_fail(j.report, "policy", &e);
 	j.strict = j.policy.profile == PROFILE_STRICT;
-	if (!j.report->stage && lifeline_begin(&j, fds[SOCKET_FD] < 0, &e))
+	if (!j.report->stage && LAYER_ON("lifeline") && lifeline_begin(&j, fds[SOCKET_FD] < 0, &e))
 		report_fail(j.report, "lifeline", &e);
 	if (!j.report->stage && fds[SOCKET_FD] >= 0) {
 		if (!serve_run(&j, fds[SOCKET_FD], &e))

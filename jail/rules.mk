@@ -66,6 +66,6 @@ $(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h) test
 	@$(host_gen) $(patsubst without-%,%,$*) >$@.gen/jail/seccomp_programs.h
 	$(call say,link $@) $(teeth_build)
 
-teeth: $(teeth) $(attack) $(out)/tests/security/jail_attacks_test
+teeth: all $(teeth) $(attack) $(out)/tests/security/jail_attacks_test
 	@tests/security/teeth $(out)
 .PHONY: teeth

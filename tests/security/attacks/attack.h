@@ -128,6 +128,7 @@ enum {
 	X(signal_launcher, BY_ANY, (ANYTHING), (EPERM), "signal the launcher")                     \
 	X(signal_pidfd, BY_ANY, (ESRCH), (EPERM), "signal it by pidfd")                            \
 	X(signal_queue, BY_ANY, (ESRCH), (EPERM), "signal it by sigqueue")                         \
+	X(signal_group, BY_ANY, (EPERM), (EPERM), "signal the group of its caller")                \
 	X(signal_owner, BY_ANY, (ESRCH), (ANYTHING), "have the kernel signal it for a pipe")       \
 	X(limit_victim, BY_ANY, (ESRCH), (EPERM), "kill it by a limit on its processor time")      \
 	X(tune_victim, BY_USER, (ESRCH), (EPERM), "take it its priority or its processors")        \

@@ -310,6 +310,7 @@ static void tell_all(struct decoy *decoy)
 	tell(decoy, "UDP", text("%u", port_of(decoy->canary[UDP])));
 	tell(decoy, "PTS", text("%ju", (uintmax_t)device_of(decoy->master)));
 	tell(decoy, "VICTIM", text("%d", (int)decoy->victim));
+	tell(decoy, "GROUP", text("%d", (int)getpgrp()));
 	tell_namespaces(decoy);
 }
 

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum { DECOY_TOLD_MAX = 25, DECOY_CANARIES = 7, DECOY_UID = 61234 };
+enum { DECOY_TOLD_MAX = 26, DECOY_CANARIES = 7, DECOY_UID = 61234 };
 
 struct decoy {
 	char *root, *workspace, *outside, *bundle, *git, *nested_git, *aside, *policy, *attack,

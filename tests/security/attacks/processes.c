@@ -294,6 +294,15 @@ int signal_queue(void)
 	return answer(sigqueue(victim(), SIGSTOP, (union sigval){0}));
 }
 
+/* Process group 0 is the own one. A signal to it reaches its members in every PID namespace. */
+int signal_group(void)
+{
+	pid_t group = getpgrp();
+	if (group && group != (pid_t)strtol(target("GROUP"), NULL, 10))
+		return EPERM;
+	return answer(kill(0, SIGCONT));
+}
+
 int signal_owner(void)
 {
 	int ends[2];
