@@ -70,7 +70,7 @@ struct jail {
 
 typedef int step_fn(struct jail *jail, struct err *e);
 
-struct step {
+struct jail_step {
 	int profiles;      /* the profiles that need it */
 	const char *stage; /* NULL ends a list */
 	step_fn *run;

@@ -14,7 +14,7 @@ static int layout_prepare(struct jail *jail, struct err *e)
 /* The profiles that a step is for. */
 enum { STRICT = 1, HARDENED = 2, BOTH = 3 };
 
-static const struct step launcher[] = {
+static const struct jail_step launcher[] = {
 	{BOTH, "privileges", privileges_fix},
 	{BOTH, "landlock", landlock_ask},
 	{STRICT, "placeholder", placeholder_hold},
@@ -30,7 +30,7 @@ static const struct step launcher[] = {
 	{0, NULL, NULL},
 };
 
-static const struct step inside[] = {
+static const struct jail_step inside[] = {
 	{STRICT, "reaper", reaper_begin},
 	{STRICT, "network", network_begin},
 	{STRICT, "identity", namespaces_become},
@@ -45,7 +45,7 @@ static const struct step inside[] = {
 	{0, NULL, NULL},
 };
 
-static const struct step command[] = {
+static const struct jail_step command[] = {
 	{HARDENED, "identity", hardened_become},
 	{BOTH, "session", session_apply},
 	{BOTH, "cwd", command_check},
@@ -64,7 +64,7 @@ static const struct step command[] = {
 	{0, NULL, NULL},
 };
 
-static int run(struct jail *jail, const struct step *steps)
+static int run(struct jail *jail, const struct jail_step *steps)
 {
 	for (; steps->stage; steps++) {
 		struct err e = ERR_NONE;

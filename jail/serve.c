@@ -25,7 +25,7 @@
 
 enum { ORDER_BYTES_MAX = 192 * 1024, ORDER_FDS = 4, READY = 2, SHORT_MS = 10 };
 
-struct order {
+struct received_order {
 	char text[ORDER_BYTES_MAX];
 	size_t len;
 	struct fdpass with;
@@ -33,7 +33,7 @@ struct order {
 
 /* Waits for an order. 0: there is one; 1: the other side has gone; -1: the message is not an
  * order. */
-static int receive(int socket_fd, struct order *order, int count, struct err *e)
+static int receive(int socket_fd, struct received_order *order, int count, struct err *e)
 {
 	ssize_t len = fdpass_receive(socket_fd, order->text, sizeof(order->text), &order->with);
 	if (len < 0)
@@ -49,7 +49,7 @@ static int receive(int socket_fd, struct order *order, int count, struct err *e)
 
 /* Handles a made-up order, so that the pages it writes to are this process's own when somebody
  * waits. */
-static void practise(struct jail *jail, struct order *order)
+static void practise(struct jail *jail, struct received_order *order)
 {
 	static const char any[] = "{\"argv\":[\"true\"]}";
 	memcpy(order->text, any, sizeof(any));
@@ -61,7 +61,7 @@ static void practise(struct jail *jail, struct order *order)
  * nothing to wait for. */
 int serve_take(struct jail *jail, struct err *e)
 {
-	static struct order o;
+	static struct received_order o;
 	if (jail->order_fd < 0)
 		return 0;
 	practise(jail, &o);
@@ -116,14 +116,14 @@ static bool is_stale(const struct jail *jail, bool scan)
 
 /* Sends the order, then checks the jail; only then may the command begin. If this fails the jail
  * has ended, and its own reason is already in the report. */
-static bool hand_over(const struct jail *jail, int ready_fd, const struct order *order)
+static bool hand_over(const struct jail *jail, int ready_fd, const struct received_order *order)
 {
 	return !fdpass_send(ready_fd, order->text, order->len, order->with.fds, 3) &&
 	       !is_stale(jail, true) && send(ready_fd, "", 1, MSG_NOSIGNAL) == 1;
 }
 
 /* Lets the command begin, or reports why not. */
-static void carry_out(struct jail *jail, bool begun, const struct order *order)
+static void carry_out(struct jail *jail, bool begun, const struct received_order *order)
 {
 	struct err e = ERR_NONE;
 	if (!begun) {
@@ -157,7 +157,7 @@ static void say(const struct jail *jail, int says)
 
 /* Waits for an order like receive. Another ready process may get it. If the launcher dies or is
  * asked to end, a ready process has a jail to remove. */
-static int await(struct jail *jail, int socket_fd, struct order *order, struct err *e)
+static int await(struct jail *jail, int socket_fd, struct received_order *order, struct err *e)
 {
 	struct pollfd any[] = {
 		{socket_fd, POLLIN, 0}, {jail->life_fd, 0, 0}, {jail->asked_fd, POLLIN, 0}};
@@ -174,7 +174,7 @@ static int await(struct jail *jail, int socket_fd, struct order *order, struct e
 
 static void serve_one(struct jail *jail, int socket_fd)
 {
-	static struct order o;
+	static struct received_order o;
 	struct err e = ERR_NONE;
 	/* A stopped process must notice the launcher's end, too. */
 	prctl(PR_SET_PDEATHSIG, SIGCONT);

@@ -5,13 +5,13 @@
 #include "schema/read.h"
 #include <string.h>
 
-struct reader {
+struct json_reader {
 	struct cursor cursor;
 	struct doc_build build;
 };
 
 /* Returns the last byte before the cursor that is no blank; NUL: there is none. */
-static char before(const struct reader *reader)
+static char before(const struct json_reader *reader)
 {
 	const char *at = reader->cursor.at, *start = reader->build.doc->text;
 	while (at > start && strchr(" \t\r\n", at[-1]))
@@ -19,7 +19,7 @@ static char before(const struct reader *reader)
 	return at > start ? at[-1] : '\0';
 }
 
-static int syntax(struct reader *reader, const char *wanted)
+static int syntax(struct json_reader *reader, const char *wanted)
 {
 	struct cursor *c = &reader->cursor;
 	struct doc_pos pos = cursor_pos(c);
@@ -48,7 +48,7 @@ static void skip_space(struct cursor *cursor)
 	}
 }
 
-static int read_surrogates(struct reader *reader, uint32_t *code, bool *lone)
+static int read_surrogates(struct json_reader *reader, uint32_t *code, bool *lone)
 {
 	struct cursor *c = &reader->cursor;
 	uint32_t low;
@@ -72,7 +72,7 @@ static int read_surrogates(struct reader *reader, uint32_t *code, bool *lone)
 }
 
 /* Reads the escape after a backslash, as UTF-8 at *out. */
-static int read_escape(struct reader *reader, char **out, bool *lone)
+static int read_escape(struct json_reader *reader, char **out, bool *lone)
 {
 	static const char letters[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
 	struct cursor *c = &reader->cursor;
@@ -105,7 +105,7 @@ static const char *string_end(const struct cursor *cursor)
 
 /* Reads the characters after the opening quote. No escape is shorter than its meaning, so the
  * source's length is room enough. */
-static int read_characters(struct reader *reader, char *out, size_t *len, bool *lone)
+static int read_characters(struct json_reader *reader, char *out, size_t *len, bool *lone)
 {
 	struct cursor *c = &reader->cursor;
 	char *start = out;
@@ -128,7 +128,7 @@ static int read_characters(struct reader *reader, char *out, size_t *len, bool *
 	return 0;
 }
 
-static int read_string(struct reader *reader)
+static int read_string(struct json_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	struct doc_node node = {.kind = DOC_STR, .pos = cursor_pos(c)};
@@ -153,7 +153,7 @@ static size_t skip_digits(struct cursor *cursor)
 	return n;
 }
 
-static int skip_number(struct reader *reader, bool *whole)
+static int skip_number(struct json_reader *reader, bool *whole)
 {
 	struct cursor *c = &reader->cursor;
 	c->at += *c->at == '-';
@@ -176,7 +176,7 @@ static int skip_number(struct reader *reader, bool *whole)
 	return 0;
 }
 
-static int read_number(struct reader *reader)
+static int read_number(struct json_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	const char *text = c->at;
@@ -197,7 +197,7 @@ static int read_number(struct reader *reader)
 	return doc_build_add(&reader->build, node);
 }
 
-static int read_word(struct reader *reader)
+static int read_word(struct json_reader *reader)
 {
 	static const struct {
 		const char *text;
@@ -223,9 +223,9 @@ static int read_word(struct reader *reader)
 	return syntax(reader, "a value");
 }
 
-static int read_value(struct reader *reader);
+static int read_value(struct json_reader *reader);
 
-static int read_member(struct reader *reader)
+static int read_member(struct json_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	if (*c->at != '"')
@@ -240,7 +240,7 @@ static int read_member(struct reader *reader)
 	return read_value(reader);
 }
 
-static int read_collection(struct reader *reader, enum doc_kind kind, char closing)
+static int read_collection(struct json_reader *reader, enum doc_kind kind, char closing)
 {
 	struct cursor *c = &reader->cursor;
 	if (doc_build_open(&reader->build, kind, cursor_pos(c)))
@@ -263,7 +263,7 @@ static int read_collection(struct reader *reader, enum doc_kind kind, char closi
 	return doc_build_close(&reader->build, end.line, end.column);
 }
 
-static int read_value(struct reader *reader)
+static int read_value(struct json_reader *reader)
 {
 	char c = *reader->cursor.at;
 	if (c == '{')
@@ -277,7 +277,7 @@ static int read_value(struct reader *reader)
 	return read_word(reader);
 }
 
-static int read_text(struct reader *reader)
+static int read_text(struct json_reader *reader)
 {
 	skip_space(&reader->cursor);
 	if (reader->cursor.at == reader->cursor.end) {
@@ -296,7 +296,7 @@ int doc_read_json(
 {
 	if (doc_scan(doc, file, text, len, findings))
 		return -1;
-	struct reader r;
+	struct json_reader r;
 	cursor_init(&r.cursor, doc);
 	doc_build_init(&r.build, doc, findings);
 	if (!read_text(&r))

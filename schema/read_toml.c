@@ -5,13 +5,13 @@
 #include "schema/toml_tree.h"
 #include <string.h>
 
-struct reader {
+struct toml_reader {
 	struct cursor cursor;
 	struct toml_tree tree;
 	int depth; /* nesting of brackets */
 };
 
-static int syntax(struct reader *reader, const char *wanted)
+static int syntax(struct toml_reader *reader, const char *wanted)
 {
 	struct cursor *c = &reader->cursor;
 	struct doc_pos pos = cursor_pos(c);
@@ -65,7 +65,7 @@ struct string {
 };
 
 /* Reads the escape after a backslash. */
-static int read_escape(struct reader *reader, struct string *string)
+static int read_escape(struct toml_reader *reader, struct string *string)
 {
 	static const char letters[] = "\"\\bfnrt", meant[] = "\"\\\b\f\n\r\t";
 	struct cursor *c = &reader->cursor;
@@ -104,7 +104,7 @@ static bool skip_folded(struct cursor *cursor)
 	}
 }
 
-static int read_line(struct reader *reader, struct string *string, char quote)
+static int read_line(struct toml_reader *reader, struct string *string, char quote)
 {
 	struct cursor *c = &reader->cursor;
 	while (*c->at != quote) {
@@ -136,7 +136,7 @@ static bool closes(struct string *string, struct cursor *cursor, char quote)
 	return n >= 3;
 }
 
-static int read_lines(struct reader *reader, struct string *string, char quote)
+static int read_lines(struct toml_reader *reader, struct string *string, char quote)
 {
 	struct cursor *c = &reader->cursor;
 	if (at_newline(c))
@@ -174,7 +174,7 @@ static size_t string_room(const char *p, char quote, bool lines)
 
 /* Reads a string at its quote. `node` is broken if the content is refused, which has been
  * reported. */
-static int read_string(struct reader *reader, struct doc_node *node, bool allow_lines)
+static int read_string(struct toml_reader *reader, struct doc_node *node, bool allow_lines)
 {
 	struct cursor *c = &reader->cursor;
 	char quote = *c->at;
@@ -194,7 +194,7 @@ static int read_string(struct reader *reader, struct doc_node *node, bool allow_
 
 /* --- keys ------------------------------------------------------------------------------------- */
 
-static int read_key_part(struct reader *reader, struct doc_node *key)
+static int read_key_part(struct toml_reader *reader, struct doc_node *key)
 {
 	static const char bare[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
@@ -213,7 +213,7 @@ static int read_key_part(struct reader *reader, struct doc_node *key)
 	return 0;
 }
 
-static int read_path(struct reader *reader, struct toml_path *path)
+static int read_path(struct toml_reader *reader, struct toml_path *path)
 {
 	struct cursor *c = &reader->cursor;
 	for (path->count = 0;; c->at++) {
@@ -233,9 +233,9 @@ static int read_path(struct reader *reader, struct toml_path *path)
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static struct toml *read_value(struct reader *reader);
+static struct toml *read_value(struct toml_reader *reader);
 
-static struct toml *read_scalar(struct reader *reader)
+static struct toml *read_scalar(struct toml_reader *reader)
 {
 	static const char letters[] =
 		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+.:";
@@ -269,7 +269,7 @@ static struct toml *read_scalar(struct reader *reader)
 	return n;
 }
 
-static struct toml *read_list(struct reader *reader)
+static struct toml *read_list(struct toml_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml *list = toml_new(&reader->tree, TOML_LIST, cursor_pos(c));
@@ -294,9 +294,9 @@ static struct toml *read_list(struct reader *reader)
 	return list;
 }
 
-static int read_pair(struct reader *reader, struct toml *table);
+static int read_pair(struct toml_reader *reader, struct toml *table);
 
-static struct toml *read_inline(struct reader *reader)
+static struct toml *read_inline(struct toml_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml *table = toml_new(&reader->tree, TOML_TABLE, cursor_pos(c));
@@ -327,13 +327,13 @@ static struct toml *read_inline(struct reader *reader)
 	return table;
 }
 
-static struct toml *read_quoted(struct reader *reader)
+static struct toml *read_quoted(struct toml_reader *reader)
 {
 	struct toml *n = toml_new(&reader->tree, TOML_VALUE, cursor_pos(&reader->cursor));
 	return n && !read_string(reader, &n->node, true) ? n : NULL;
 }
 
-static struct toml *read_value(struct reader *reader)
+static struct toml *read_value(struct toml_reader *reader)
 {
 	char c = *reader->cursor.at;
 	if (c == '"' || c == '\'')
@@ -354,7 +354,7 @@ static struct toml *read_value(struct reader *reader)
 
 /* --- lines ------------------------------------------------------------------------------------ */
 
-static int read_pair(struct reader *reader, struct toml *table)
+static int read_pair(struct toml_reader *reader, struct toml *table)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml_path path;
@@ -368,7 +368,7 @@ static int read_pair(struct reader *reader, struct toml *table)
 	return value ? toml_set(&reader->tree, table, &path, value) : -1;
 }
 
-static struct toml *read_header(struct reader *reader)
+static struct toml *read_header(struct toml_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml_path path;
@@ -384,7 +384,7 @@ static struct toml *read_header(struct reader *reader)
 	return toml_open_header(&reader->tree, &path, list);
 }
 
-static int read_text(struct reader *reader)
+static int read_text(struct toml_reader *reader)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml *table = &reader->tree.top;
@@ -409,7 +409,7 @@ int doc_read_toml(
 {
 	if (doc_scan(doc, file, text, len, findings))
 		return -1;
-	struct reader r = {.depth = 0};
+	struct toml_reader r = {.depth = 0};
 	struct doc_build build;
 	cursor_init(&r.cursor, doc);
 	toml_tree_init(&r.tree, doc, findings);

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <yaml.h>
 
-struct reader {
+struct yaml_reader {
 	yaml_parser_t parser;
 	struct doc_build build;
 	char quote; /* of the last scalar; 0: it had none */
@@ -30,7 +30,7 @@ static void set_place(
 	}
 }
 
-static struct doc_pos pos_of(const struct reader *reader, const yaml_event_t *event)
+static struct doc_pos pos_of(const struct yaml_reader *reader, const yaml_event_t *event)
 {
 	struct doc_pos pos;
 	set_place(reader->build.doc, &event->start_mark, &pos.line, &pos.column);
@@ -106,7 +106,7 @@ static int based_int(const char *text, int64_t *out)
 	return 0;
 }
 
-static void set_int(struct reader *reader, struct doc_node *node, const char *text, size_t len)
+static void set_int(struct yaml_reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	bool based = is_based_int(text);
 	if (based ? based_int(text, &node->integer) : num_int(text, len, &node->integer)) {
@@ -118,7 +118,8 @@ static void set_int(struct reader *reader, struct doc_node *node, const char *te
 	node->kind = DOC_INT;
 }
 
-static void set_float(struct reader *reader, struct doc_node *node, const char *text, size_t len)
+static void set_float(
+	struct yaml_reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	if (is_infinite_or_nan(text) || num_float(text, len, &node->number)) {
 		finding_at(reader->build.findings, RULE_NOT_FINITE, reader->build.doc, node->pos,
@@ -152,7 +153,7 @@ static bool resolve_word(struct doc_node *node, const char *text, size_t len)
 }
 
 /* Resolves a plain scalar. Returns true if it is no string; `node` then holds the value. */
-static bool resolve(struct reader *reader, struct doc_node *node, const char *text, size_t len)
+static bool resolve(struct yaml_reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	if (!len || (len == 1 && *text == '~')) {
 		node->kind = DOC_NULL;
@@ -190,7 +191,7 @@ static const char *core_tag(const yaml_char_t *tag)
 	return NULL;
 }
 
-static void report_tag(struct reader *reader, struct doc_pos pos, const char *tag)
+static void report_tag(struct yaml_reader *reader, struct doc_pos pos, const char *tag)
 {
 	bool known = !strncmp(tag, standard_tag, sizeof(standard_tag) - 1);
 	finding_help(reader->build.findings,
@@ -204,7 +205,7 @@ static void report_tag(struct reader *reader, struct doc_pos pos, const char *ta
 /* Reports anchors, tags outside the core schema, and tags that do not suit this kind of value; they
  * are otherwise ignored. `kind`: "map", "seq"; NULL: a scalar, whose tag its reader obeys. Returns
  * true if the value's type is now unknown. */
-static bool refuse_properties(struct reader *reader, const yaml_event_t *event,
+static bool refuse_properties(struct yaml_reader *reader, const yaml_event_t *event,
 	const yaml_char_t *anchor, const yaml_char_t *tag, const char *kind)
 {
 	struct doc_pos pos = pos_of(reader, event);
@@ -229,8 +230,8 @@ static bool refuse_properties(struct reader *reader, const yaml_event_t *event,
 }
 
 /* Reads a scalar as its core tag demands. Returns false if it is not of that kind. */
-static bool resolve_as(
-	struct reader *reader, struct doc_node *node, const char *tag, const char *text, size_t len)
+static bool resolve_as(struct yaml_reader *reader, struct doc_node *node, const char *tag,
+	const char *text, size_t len)
 {
 	if (!*tag || !strcmp(tag, "str")) {
 		*node = doc_build_string(&reader->build, text, len, node->pos);
@@ -253,8 +254,8 @@ static bool resolve_as(
 	return node->kind == DOC_BROKEN; /* it has been reported */
 }
 
-static int add_tagged(
-	struct reader *reader, struct doc_node node, const char *tag, const char *text, size_t len)
+static int add_tagged(struct yaml_reader *reader, struct doc_node node, const char *tag,
+	const char *text, size_t len)
 {
 	if (resolve_as(reader, &node, tag, text, len))
 		return doc_build_add(&reader->build, node);
@@ -266,7 +267,7 @@ static int add_tagged(
 	return doc_build_add(&reader->build, node);
 }
 
-static int on_scalar(struct reader *reader, const yaml_event_t *event)
+static int on_scalar(struct yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *text = (const char *)event->data.scalar.value;
 	size_t len = event->data.scalar.length;
@@ -292,7 +293,7 @@ static int on_scalar(struct reader *reader, const yaml_event_t *event)
 	return doc_build_add(&reader->build, node);
 }
 
-static int on_alias(struct reader *reader, const yaml_event_t *event)
+static int on_alias(struct yaml_reader *reader, const yaml_event_t *event)
 {
 	struct doc_node node = {.kind = DOC_BROKEN, .pos = pos_of(reader, event)};
 	struct finding *it = finding_at(reader->build.findings, RULE_YAML_ANCHOR, reader->build.doc,
@@ -302,7 +303,7 @@ static int on_alias(struct reader *reader, const yaml_event_t *event)
 	return doc_build_add(&reader->build, node);
 }
 
-static int on_document(struct reader *reader, const yaml_event_t *event)
+static int on_document(struct yaml_reader *reader, const yaml_event_t *event)
 {
 	if (reader->build.count) {
 		struct finding *it = finding_at(reader->build.findings,
@@ -318,7 +319,7 @@ static int on_document(struct reader *reader, const yaml_event_t *event)
 	return 0;
 }
 
-static void note_quote(struct reader *reader, const yaml_event_t *event)
+static void note_quote(struct yaml_reader *reader, const yaml_event_t *event)
 {
 	yaml_scalar_style_t style =
 		event->type == YAML_SCALAR_EVENT ? event->data.scalar.style : YAML_ANY_SCALAR_STYLE;
@@ -329,7 +330,7 @@ static void note_quote(struct reader *reader, const yaml_event_t *event)
 		reader->quoted = pos_of(reader, event);
 }
 
-static int on_event(struct reader *reader, const yaml_event_t *event)
+static int on_event(struct yaml_reader *reader, const yaml_event_t *event)
 {
 	note_quote(reader, event);
 	switch (event->type) {
@@ -358,7 +359,7 @@ static int on_event(struct reader *reader, const yaml_event_t *event)
 }
 
 /* Reports an unclosed quote, which ends at the next one, lines below, where nothing is wrong. */
-static bool report_open_quote(struct reader *reader, uint32_t line)
+static bool report_open_quote(struct yaml_reader *reader, uint32_t line)
 {
 	if (!reader->quote || reader->quoted.line == line || reader->quoted.end_line != line)
 		return false;
@@ -376,7 +377,7 @@ static bool report_open_quote(struct reader *reader, uint32_t line)
 
 /* Reports a no-break space, as copied from pages and chats: it looks like a blank and makes one
  * word of its neighbours, which causes errors on this line or the next. */
-static bool report_no_break(struct reader *reader, uint32_t line)
+static bool report_no_break(struct yaml_reader *reader, uint32_t line)
 {
 	static const char no_break[] = "\u00a0";
 	const struct doc *d = reader->build.doc;
@@ -399,7 +400,7 @@ static bool report_no_break(struct reader *reader, uint32_t line)
 /* Returns advice on a quote inside a quoted text: the text ended within a word, and a further quote
  * begins nothing. */
 static const char *inner_quote(
-	const struct reader *reader, const struct doc_pos *pos, const char *rest, size_t len)
+	const struct yaml_reader *reader, const struct doc_pos *pos, const char *rest, size_t len)
 {
 	if (!reader->quote || reader->quoted.end_line != pos->line ||
 		reader->quoted.end_column != pos->column)
@@ -412,7 +413,7 @@ static const char *inner_quote(
 		       : "inside '...', write '' for a ', or put \"...\" around the text";
 }
 
-static void report_syntax(struct reader *reader)
+static void report_syntax(struct yaml_reader *reader)
 {
 	const yaml_parser_t *p = &reader->parser;
 	const struct doc *d = reader->build.doc;
@@ -443,7 +444,7 @@ static void report_syntax(struct reader *reader)
 }
 
 /* Reads all events. Returns -1 if reading has to stop early, which has been reported. */
-static int read_events(struct reader *reader)
+static int read_events(struct yaml_reader *reader)
 {
 	for (bool more = true; more;) {
 		yaml_event_t event;
@@ -465,7 +466,7 @@ int doc_read_yaml(
 {
 	if (doc_scan(doc, file, text, len, findings))
 		return -1;
-	struct reader r;
+	struct yaml_reader r;
 	if (!yaml_parser_initialize(&r.parser)) {
 		fputs("agent6: out of memory\n", stderr);
 		abort();

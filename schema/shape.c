@@ -16,14 +16,14 @@ struct walk {
 };
 
 /* The place of a node: below a map's key, and perhaps in a list. */
-struct place {
+struct shape_place {
 	const struct doc_node *key;
 	uint32_t item; /* 1-based; 0: no list */
 };
 
 enum { PLACE_BYTES = 120 };
 
-static const char *place_text(const struct place *at, char out[PLACE_BYTES])
+static const char *place_text(const struct shape_place *at, char out[PLACE_BYTES])
 {
 	if (!at->key)
 		snprintf(out, PLACE_BYTES, at->item ? "item %u" : "the document", at->item);
@@ -36,7 +36,7 @@ static const char *place_text(const struct place *at, char out[PLACE_BYTES])
 
 /* Reports whether the place's keys are outcomes. Another tool's word for one is ambiguous: an
  * `error` may be a failed run, or one that never began. */
-static bool is_outcome(const struct place *at)
+static bool is_outcome(const struct shape_place *at)
 {
 	return at->key && !strcmp(at->key->text, "on");
 }
@@ -70,7 +70,7 @@ static const char *expected(const struct shape *shape)
 }
 
 static void report_type(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	char place[PLACE_BYTES];
 	struct finding *it = finding_add(walk->f, RULE_WRONG_TYPE, walk->d, node,
@@ -82,7 +82,7 @@ static void report_type(struct walk *walk, const struct shape *shape, const stru
 /* --- scalars ---------------------------------------------------------------------------------- */
 
 static void check_size(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at, size_t size)
+	const struct shape_place *at, size_t size)
 {
 	static const char *const units[] = {
 		[DOC_STR] = "characters", [DOC_LIST] = "items", [DOC_MAP] = "keys"};
@@ -111,7 +111,7 @@ static bool is_value(const struct shape *shape, const char *text)
 }
 
 static void check_string(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	char place[PLACE_BYTES];
 	struct finding *it;
@@ -144,7 +144,7 @@ static void check_string(struct walk *walk, const struct shape *shape, const str
 }
 
 static void check_number(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	double value = node->kind == DOC_INT ? (double)node->integer : node->number;
 	if (value >= shape->minimum && value <= shape->maximum &&
@@ -160,7 +160,7 @@ static void check_number(struct walk *walk, const struct shape *shape, const str
 }
 
 static void check_boolean(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	if (shape->boolean < 0 || shape->boolean == node->boolean)
 		return;
@@ -172,7 +172,7 @@ static void check_boolean(struct walk *walk, const struct shape *shape, const st
 /* --- lists ------------------------------------------------------------------------------------ */
 
 static void check_node(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at);
+	const struct shape_place *at);
 
 static int by_text_then_place(const void *a_, const void *b_)
 {
@@ -182,7 +182,8 @@ static int by_text_then_place(const void *a_, const void *b_)
 	return order ? order : a < b ? -1 : a > b;
 }
 
-static void check_unique(struct walk *walk, const struct doc_node *list, const struct place *at)
+static void check_unique(
+	struct walk *walk, const struct doc_node *list, const struct shape_place *at)
 {
 	AUTO_FREE const struct doc_node **sorted = calloc(list->count + 1, sizeof(*sorted));
 	size_t count = 0;
@@ -201,11 +202,11 @@ static void check_unique(struct walk *walk, const struct doc_node *list, const s
 }
 
 static void check_list(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	check_size(walk, shape, node, at, node->count);
 	for (uint32_t i = 0; shape->items && i < node->count; i++) {
-		struct place inner = {at->key, i + 1};
+		struct shape_place inner = {at->key, i + 1};
 		check_node(walk, shape->items, &node->items[i], &inner);
 	}
 	if (shape->unique)
@@ -246,7 +247,7 @@ static size_t usable_keys(const struct shape *shape, const char **names)
 /* Reports the key and returns the bit of the one that was probably meant, which then does not count
  * as missing. */
 static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
-	const struct doc_node *map, const struct doc_node *key, const struct place *at)
+	const struct doc_node *map, const struct doc_node *key, const struct shape_place *at)
 {
 	const char *names[64];
 	for (size_t i = 0; i < shape->key_count; i++)
@@ -279,7 +280,7 @@ static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
 
 /* Fills `name` with the map's name. */
 static struct lacking lacking(const struct walk *walk, const struct doc_node *map,
-	const struct place *at, char name[PLACE_BYTES])
+	const struct shape_place *at, char name[PLACE_BYTES])
 {
 	return (struct lacking){
 		walk->f, walk->d, map, at->key && !at->item ? at->key : map, place_text(at, name)};
@@ -321,7 +322,7 @@ static void report_conflict(
 }
 
 static void report_none_of(struct walk *walk, const struct shape *shape, const struct doc_node *map,
-	const struct place *at, const struct shape_group *group)
+	const struct shape_place *at, const struct shape_group *group)
 {
 	char place[PLACE_BYTES], names[200] = "";
 	size_t used = 0;
@@ -340,7 +341,7 @@ static void report_none_of(struct walk *walk, const struct shape *shape, const s
 }
 
 static void check_groups(struct walk *walk, const struct shape *shape, const struct doc_node *map,
-	const struct place *at, const struct keys_seen *seen)
+	const struct shape_place *at, const struct keys_seen *seen)
 {
 	for (size_t i = 0; i < shape->group_count; i++) {
 		const struct shape_group *g = &shape->groups[i];
@@ -365,11 +366,11 @@ static void report_refused(struct walk *walk, const struct shape *shape, const s
 
 /* Returns the bit of the listed key that the pair is, or seems to be. */
 static uint64_t check_pair(struct walk *walk, const struct shape *shape, const struct doc_node *map,
-	const struct doc_pair *pair, const struct place *at)
+	const struct doc_pair *pair, const struct shape_place *at)
 {
 	int index = key_index(shape, pair->key.text);
 	const struct shape *inner = index >= 0 ? shape->keys[index].shape : shape->rest;
-	struct place below = {&pair->key, 0};
+	struct shape_place below = {&pair->key, 0};
 	if (!inner || (index < 0 && inner->refused))
 		return report_unknown(walk, shape, map, &pair->key, at);
 	if (inner->refused)
@@ -430,7 +431,7 @@ static bool could_hold(const struct shape *shape, unsigned kinds)
 
 /* Reports missing keys. One key too many and one too few are most likely one mistake. */
 static void check_required(struct walk *walk, const struct shape *shape,
-	const struct doc_node *node, const struct place *at, const struct keys_seen *seen)
+	const struct doc_node *node, const struct shape_place *at, const struct keys_seen *seen)
 {
 	const struct shape_key *missing = NULL;
 	uint64_t bits = 0;
@@ -461,13 +462,13 @@ static void check_required(struct walk *walk, const struct shape *shape,
 }
 
 static void check_map(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	struct keys_seen seen = {0};
 	check_size(walk, shape, node, at, node->count);
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_pair *pair = &node->pairs[i];
-		struct place below = {&pair->key, 0};
+		struct shape_place below = {&pair->key, 0};
 		size_t first = walk->f->count;
 		if (shape->names)
 			check_string(walk, shape->names, &pair->key, &below);
@@ -487,7 +488,7 @@ static void check_map(struct walk *walk, const struct shape *shape, const struct
 /* --- choices ---------------------------------------------------------------------------------- */
 
 static void check_by_kind(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	const struct shape *meant = NULL;
 	for (size_t i = 0; i < shape->choice->count; i++) {
@@ -504,7 +505,7 @@ static void check_by_kind(struct walk *walk, const struct shape *shape, const st
 /* Reports a map without its selector, and nothing else about it: its other keys have no meaning
  * without that. */
 static void report_no_selector(struct walk *walk, const struct shape_choice *choice,
-	const struct doc_node *node, const struct place *at)
+	const struct doc_node *node, const struct shape_place *at)
 {
 	for (uint32_t i = 0; i < node->count; i++) {
 		const struct doc_node *key = &node->pairs[i].key;
@@ -523,7 +524,7 @@ static void report_no_selector(struct walk *walk, const struct shape_choice *cho
 }
 
 static void check_by_selector(struct walk *walk, const struct shape *shape,
-	const struct doc_node *node, const struct place *at)
+	const struct doc_node *node, const struct shape_place *at)
 {
 	const struct shape_choice *c = shape->choice;
 	if (node->kind != DOC_MAP) {
@@ -544,12 +545,12 @@ static void check_by_selector(struct walk *walk, const struct shape *shape,
 			check_map(walk, c->branches[i], node, at);
 			return;
 		}
-	struct place below = {&pair->key, 0};
+	struct shape_place below = {&pair->key, 0};
 	check_node(walk, &wanted, &pair->value, &below);
 }
 
 static void check_node(struct walk *walk, const struct shape *shape, const struct doc_node *node,
-	const struct place *at)
+	const struct shape_place *at)
 {
 	if (node->kind == DOC_BROKEN)
 		return;
@@ -582,7 +583,7 @@ int shape_check(const struct shape *shape, const struct doc *doc, const struct d
 	struct findings *findings)
 {
 	struct walk w = {.d = doc, .f = findings};
-	struct place at = {NULL, 0};
+	struct shape_place at = {NULL, 0};
 	size_t before = findings->errors;
 	if (shape == shape_machine)
 		w.states = doc_get(node, "states");

@@ -25,11 +25,11 @@ void clock_text(int64_t unix_us, char out[CLOCK_TEXT_BYTES])
 	snprintf(out + n, CLOCK_TEXT_BYTES - n, ".%06dZ", (int)us);
 }
 
-struct cursor {
+struct timestamp_cursor {
 	const char *at, *end;
 };
 
-static bool take(struct cursor *cursor, char wanted)
+static bool take(struct timestamp_cursor *cursor, char wanted)
 {
 	if (cursor->at == cursor->end || *cursor->at != wanted)
 		return false;
@@ -38,7 +38,7 @@ static bool take(struct cursor *cursor, char wanted)
 }
 
 /* Reads exactly `digits` decimal digits within [low, high]. */
-static bool field(struct cursor *cursor, int digits, int low, int high, int *out)
+static bool field(struct timestamp_cursor *cursor, int digits, int low, int high, int *out)
 {
 	int value = 0;
 	for (int i = 0; i < digits; i++, cursor->at++) {
@@ -50,7 +50,7 @@ static bool field(struct cursor *cursor, int digits, int low, int high, int *out
 	return value >= low && value <= high;
 }
 
-static bool fraction(struct cursor *cursor, int64_t *us)
+static bool fraction(struct timestamp_cursor *cursor, int64_t *us)
 {
 	int64_t unit = 100000;
 	const char *start = cursor->at;
@@ -60,7 +60,7 @@ static bool fraction(struct cursor *cursor, int64_t *us)
 	return cursor->at > start;
 }
 
-static bool offset(struct cursor *cursor, int *seconds)
+static bool offset(struct timestamp_cursor *cursor, int *seconds)
 {
 	if (cursor->at == cursor->end || take(cursor, 'Z') || take(cursor, 'z'))
 		return true;
@@ -85,7 +85,7 @@ static int days_in(int year, int month)
 }
 
 /* Reads a date. Returns the part that is wrong, in words for a message; NULL: it is right. */
-static const char *date(struct cursor *cursor, struct tm *tm)
+static const char *date(struct timestamp_cursor *cursor, struct tm *tm)
 {
 	int year, month, day;
 	if (!field(cursor, 4, 1, 9999, &year) || !take(cursor, '-'))
@@ -100,7 +100,7 @@ static const char *date(struct cursor *cursor, struct tm *tm)
 	return NULL;
 }
 
-static const char *time_of_day(struct cursor *cursor, struct tm *tm, int64_t *us)
+static const char *time_of_day(struct timestamp_cursor *cursor, struct tm *tm, int64_t *us)
 {
 	if (!(take(cursor, 'T') || take(cursor, 't') || take(cursor, ' ')))
 		return "between date and time stands a `T`";
@@ -118,7 +118,7 @@ static const char *time_of_day(struct cursor *cursor, struct tm *tm, int64_t *us
 
 static const char *parse(const char *text, size_t len, int64_t *unix_us)
 {
-	struct cursor c = {text, text + len};
+	struct timestamp_cursor c = {text, text + len};
 	struct tm tm;
 	int zone = 0;
 	int64_t us = 0;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 /* The object being read: its members are called `prefix`, a name and a dot, or "". */
-struct reading {
+struct fields_reading {
 	const struct fields_row *table;
 	void *into;
 	const char *prefix;
@@ -68,18 +68,18 @@ static bool read_value(const struct fields_row *row, const json_t *value, void *
 	return false;
 }
 
-static int read_members(const struct reading *reading, const json_t *object, struct err *e);
+static int read_members(const struct fields_reading *reading, const json_t *object, struct err *e);
 
-static int read_field(
-	const struct reading *reading, const struct fields_row *row, json_t *value, struct err *e)
+static int read_field(const struct fields_reading *reading, const struct fields_row *row,
+	json_t *value, struct err *e)
 {
 	size_t len = strlen(row->name);
 	char prefix[64];
 	snprintf(prefix, sizeof(prefix), "%s.", row->name);
 	if (json_is_object(value) && !strncmp(row[1].name, prefix, len + 1))
 		return read_members(
-			&(struct reading){reading->table, reading->into, prefix, len + 1}, value,
-			e);
+			&(struct fields_reading){reading->table, reading->into, prefix, len + 1},
+			value, e);
 	if (read_value(row, value, (char *)reading->into + row->at))
 		return 0;
 	return row->what ? err_set(e, "\"%s\" must be %s", row->name, row->what)
@@ -88,7 +88,7 @@ static int read_field(
 }
 
 /* Returns the name of a field among these members; NULL: it is not one of them. */
-static const char *member(const struct reading *reading, const struct fields_row *row)
+static const char *member(const struct fields_reading *reading, const struct fields_row *row)
 {
 	const char *name = row->name + reading->prefix_len;
 	return !strncmp(row->name, reading->prefix, reading->prefix_len) && !strchr(name, '.')
@@ -96,7 +96,7 @@ static const char *member(const struct reading *reading, const struct fields_row
 		       : NULL;
 }
 
-static const struct fields_row *find(const struct reading *reading, const char *name)
+static const struct fields_row *find(const struct fields_reading *reading, const char *name)
 {
 	for (const struct fields_row *f = reading->table; *f->name; f++)
 		if (member(reading, f) && !strcmp(member(reading, f), name))
@@ -104,7 +104,7 @@ static const struct fields_row *find(const struct reading *reading, const char *
 	return NULL;
 }
 
-static int read_members(const struct reading *reading, const json_t *object, struct err *e)
+static int read_members(const struct fields_reading *reading, const json_t *object, struct err *e)
 {
 	const char *name;
 	json_t *value;
@@ -125,5 +125,5 @@ int fields_read(const struct fields_row *table, const json_t *object, void *into
 {
 	if (!json_is_object(object))
 		return err_set(e, "must be one JSON object");
-	return read_members(&(struct reading){table, into, "", 0}, object, e);
+	return read_members(&(struct fields_reading){table, into, "", 0}, object, e);
 }

@@ -47,14 +47,14 @@ static size_t next_header(const struct tar *tar, size_t at)
 }
 
 /* "LENGTH KEY=VALUE\n" of an extended header; the length counts all of it. */
-struct record {
+struct tar_record {
 	const char *key, *value;
 	size_t key_len, value_len;
 };
 
 /* Reads the record at the start of `text`, which has `len` bytes. Returns its length; 0: there is
  * none. */
-static size_t read_record(const char *text, size_t len, struct record *out)
+static size_t read_record(const char *text, size_t len, struct tar_record *out)
 {
 	size_t total = 0, i = 0;
 	for (; i < len && i < 9 && text[i] >= '0' && text[i] <= '9'; i++)
@@ -71,14 +71,14 @@ static size_t read_record(const char *text, size_t len, struct record *out)
 	return total;
 }
 
-static bool is_key(const struct record *record, const char *key)
+static bool is_key(const struct tar_record *record, const char *key)
 {
 	return record->key_len == strlen(key) && !memcmp(record->key, key, record->key_len);
 }
 
 /* Reports whether a record is about a name, an owner or times. Only some readers understand others,
  * such as a member's size, its holes or another name. */
-static bool record_allowed(const struct record *record)
+static bool record_allowed(const struct tar_record *record)
 {
 	static const char *const keys[] = {"path", "uid", "gid", "uname", "gname", "atime", "ctime",
 		"mtime", "comment", "LIBARCHIVE.creationtime"};
@@ -91,7 +91,7 @@ static bool record_allowed(const struct record *record)
 /* Returns what is wrong with the `len` bytes of records; NULL: every reader takes them alike. */
 static const char *records_problem(const char *records, size_t len)
 {
-	struct record r;
+	struct tar_record r;
 	for (size_t at = 0, step; at < len; at += step) {
 		step = read_record(records + at, len - at, &r);
 		if (!step)
@@ -179,7 +179,7 @@ bool tar_check(struct intake *in, const struct tar *tar)
 static const char *pax_path(const char *records, size_t len, size_t *path_len)
 {
 	const char *found = NULL;
-	struct record r;
+	struct tar_record r;
 	for (size_t at = 0, step; (step = read_record(records + at, len - at, &r)); at += step)
 		if (is_key(&r, "path")) {
 			found = r.value;

@@ -12,13 +12,13 @@ enum { LINE_BYTES_MAX = 1024 * 1024, DAY_SECS = 86400 };
 #define X(type, name) " " name
 #define TYPE_NAMES    AUDIT_TYPES(X)
 
-struct filter {
+struct audit_filter {
 	int64_t since_us;
 	const char *type, *id;
 	bool json, quiet;
 };
 
-static bool wanted(const struct filter *filter, const json_t *fields)
+static bool wanted(const struct audit_filter *filter, const json_t *fields)
 {
 	const char *ts = json_get_text(fields, "ts");
 	int64_t at_us;
@@ -72,7 +72,7 @@ static void print_line(const json_t *fields)
 
 static int on_line(void *ctx, const char *text, size_t len, const json_t *fields)
 {
-	const struct filter *f = ctx;
+	const struct audit_filter *f = ctx;
 	bool opened = !strcmp(json_get_text(fields, "t"), "opened") && !f->type;
 	if (f->quiet || !wanted(f, fields))
 		return 0;
@@ -107,10 +107,10 @@ static int parse_since(const char *text, int64_t *out, struct err *e)
 	return 0;
 }
 
-static int read_options(const struct call *call, struct filter *filter, struct err *e)
+static int read_options(const struct call *call, struct audit_filter *filter, struct err *e)
 {
 	const char *since = call_value(call, "since");
-	*filter = (struct filter){.type = call_value(call, "type"),
+	*filter = (struct audit_filter){.type = call_value(call, "type"),
 		.id = call_value(call, "id"),
 		.json = call_has(call, "json"),
 		.quiet = call_has(call, "verify")};
@@ -119,7 +119,7 @@ static int read_options(const struct call *call, struct filter *filter, struct e
 	return since ? parse_since(since, &filter->since_us, e) : 0;
 }
 
-static int show(const struct setup *setup, struct filter *filter)
+static int show(const struct setup *setup, struct audit_filter *filter)
 {
 	char path[PATH_MAX];
 	struct audit a;
@@ -150,7 +150,7 @@ static int show(const struct setup *setup, struct filter *filter)
 static int run(const struct call *call)
 {
 	struct setup s;
-	struct filter f;
+	struct audit_filter f;
 	struct err e = ERR_NONE;
 	if (read_options(call, &f, &e))
 		return verb_fail(EXIT_REFUSED, &e);

@@ -98,14 +98,14 @@ static const char *model_fault(const char *model)
 }
 
 /* A question, which an option may answer. */
-struct question {
+struct connect_question {
 	const char *option, *text, *otherwise;
 	const char *(*fault)(const char *answer);
 };
 
 /* Asks until the answer is right, with the reason each time. */
-static int answer(const struct call *call, const struct question *question, char out[ANSWER_BYTES],
-	struct err *e)
+static int answer(const struct call *call, const struct connect_question *question,
+	char out[ANSWER_BYTES], struct err *e)
 {
 	const char *given = call_value(call, question->option), *fault;
 	if (given)
@@ -122,18 +122,19 @@ static int answer(const struct call *call, const struct question *question, char
 
 static int ask_all(const struct call *call, struct answers *answers, struct err *e)
 {
-	const struct question name = {"name", "Name of the provider", "anthropic", name_fault};
+	const struct connect_question name = {
+		"name", "Name of the provider", "anthropic", name_fault};
 	if (answer(call, &name, answers->name, e))
 		return -1;
-	const struct question format = {"format", "API format, anthropic or openai",
+	const struct connect_question format = {"format", "API format, anthropic or openai",
 		strcmp(answers->name, "anthropic") ? "openai" : "anthropic", format_fault};
 	if (answer(call, &format, answers->format, e))
 		return -1;
-	const struct question url = {"base-url", "Base URL",
+	const struct connect_question url = {"base-url", "Base URL",
 		strcmp(answers->format, "anthropic") ? "https://api.openai.com/v1"
 						     : "https://api.anthropic.com",
 		url_fault};
-	const struct question model = {"model", "Model for agent states", "", model_fault};
+	const struct connect_question model = {"model", "Model for agent states", "", model_fault};
 	if (answer(call, &url, answers->url, e) || answer(call, &model, answers->model, e))
 		return -1;
 	if (ask("API key, not shown; empty for none", "", answers->key, true, e))

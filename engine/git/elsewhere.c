@@ -11,14 +11,14 @@
 
 enum { ALTERNATES_BYTES_MAX = 64 * 1024, BORROWED_DEPTH_MAX = 5 };
 
-struct search {
+struct borrowed_search {
 	const char *work_tree;
 	struct arena *arena;
 	struct git_elsewhere *out;
 };
 
 /* Adds the path. Returns false if it is visible already. */
-static bool add(struct search *search, const char *path)
+static bool add(struct borrowed_search *search, const char *path)
 {
 	struct git_elsewhere *out = search->out;
 	if (path_is_within(path, search->work_tree) || out->count == GIT_ELSEWHERE_MAX)
@@ -54,7 +54,7 @@ static bool is_objects(const char *path)
 	return !strcmp(slash, "/objects") && is_git_dir(above);
 }
 
-static void add_borrowed(struct search *search, const char *objects, int depth)
+static void add_borrowed(struct borrowed_search *search, const char *objects, int depth)
 {
 	char at[2 * PATH_MAX], real[PATH_MAX];
 	AUTO_FREE char *text = NULL;
@@ -78,7 +78,7 @@ static void add_borrowed(struct search *search, const char *objects, int depth)
 void git_elsewhere_find(const char *work_tree, struct arena *arena, struct git_elsewhere *out)
 {
 	struct git_repo repo = {0};
-	struct search search = {work_tree, arena, out};
+	struct borrowed_search search = {work_tree, arena, out};
 	char objects[PATH_MAX];
 	*out = (struct git_elsewhere){.count = 0};
 	if (git_find(work_tree, &repo, NULL) || !repo.git_dir)

@@ -16,7 +16,7 @@ static const char copy_name[] = "agent6-hooks", message_name[] = "COMMIT_EDITMSG
 
 /* The place of hooks: a directory that is copied for the hook, and below it that of the hooks (""
  * is the same). */
-struct place {
+struct hook_place {
 	char top[PATH_MAX], below[PATH_MAX];
 };
 
@@ -31,7 +31,8 @@ static const char *part_below(const char *path, const char *dir)
 
 /* Finds the place of hooks. If they lie in the work tree, the first component is copied whole: the
  * hooks in .husky/_ call files one level above. */
-static int place_of(const struct git_repo *from, const char *real, struct place *out, struct err *e)
+static int place_of(
+	const struct git_repo *from, const char *real, struct hook_place *out, struct err *e)
 {
 	const char *below = part_below(real, from->common_dir);
 	*out->below = '\0';
@@ -51,7 +52,7 @@ static int place_of(const struct git_repo *from, const char *real, struct place 
 }
 
 /* Finds the hooks. 0: `out` is filled; 1: the repository has none. */
-static int find_hooks(const struct git_repo *from, struct place *out, struct err *e)
+static int find_hooks(const struct git_repo *from, struct hook_place *out, struct err *e)
 {
 	struct err why = ERR_NONE;
 	char path[2 * PATH_MAX], real[PATH_MAX];
@@ -87,7 +88,7 @@ static int copy_hooks(const char *top, int git_dir, struct err *e)
 struct run {
 	const struct git_repo *from, *clone;
 	const struct git_identity *as;
-	const struct place *at;
+	const struct hook_place *at;
 	int git_dir;
 };
 
@@ -150,7 +151,7 @@ int git_hooks_run(const struct git_repo *from, const struct git_repo *clone,
 	const struct git_identity *as, struct buf *message, struct err *e)
 {
 	static const char *const none[] = {NULL};
-	struct place at;
+	struct hook_place at;
 	int found = find_hooks(from, &at, e);
 	if (found)
 		return found < 0 ? -1 : 0;

@@ -15,14 +15,14 @@
  * for all of it. */
 enum { ENTRIES_MAX = 100000, DEPTH_MAX = 32, LISTED_MAX = 20 };
 
-struct search {
+struct data_search {
 	char path[PATH_MAX];
 	json_t *paths;
 	int depth, entries;
 	bool cut;
 };
 
-static void note(struct search *search)
+static void note(struct data_search *search)
 {
 	char shown[PATH_MAX];
 	utf8_copy(shown, sizeof(shown), search->path);
@@ -33,7 +33,7 @@ static void note(struct search *search)
 }
 
 /* Reads the directory's entries, each of which counts against the bound of the search. */
-static bool is_repository(struct search *search, DIR *dir)
+static bool is_repository(struct data_search *search, DIR *dir)
 {
 	unsigned parts = 0;
 	const struct dirent *entry = NULL;
@@ -53,10 +53,10 @@ static bool is_directory(int dir_fd, const struct dirent *entry)
 	return !fstatat(dir_fd, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode);
 }
 
-static void look_at(struct search *search, int dir_fd, const char *name);
+static void look_at(struct data_search *search, int dir_fd, const char *name);
 
 /* Looks for repositories below a directory. Names each one once, and does not search inside it. */
-static void look_below(struct search *search, DIR *dir)
+static void look_below(struct data_search *search, DIR *dir)
 {
 	size_t before = strlen(search->path), room = sizeof(search->path) - before;
 	if (is_repository(search, dir)) {
@@ -77,7 +77,7 @@ static void look_below(struct search *search, DIR *dir)
 	}
 }
 
-static void look_at(struct search *search, int dir_fd, const char *name)
+static void look_at(struct data_search *search, int dir_fd, const char *name)
 {
 	int fd = search->depth == DEPTH_MAX || search->entries == ENTRIES_MAX
 			 ? -1
@@ -96,7 +96,7 @@ static void look_at(struct search *search, int dir_fd, const char *name)
 
 json_t *data_repositories(const struct instance *instance)
 {
-	struct search search = {.paths = json_array()};
+	struct data_search search = {.paths = json_array()};
 	struct stat st;
 	bool there = !fstatat(instance->dir_fd, "data", &st, AT_SYMLINK_NOFOLLOW);
 	int len = snprintf(search.path, sizeof(search.path), "%s/data", instance->path);

@@ -86,7 +86,7 @@ static bool place_of(const char *state_dir, const char *top, char place[PATH_MAX
 
 /* --- what keeps a workspace where it is ------------------------------------------------------- */
 
-struct search {
+struct workspace_search {
 	const struct statedir *statedir;
 	const char *workspace;
 	char *found; /* the id of an instance; heap */
@@ -96,7 +96,7 @@ struct search {
  * report the error. */
 static int look_at(void *ctx, const char *id)
 {
-	struct search *search = ctx;
+	struct workspace_search *search = ctx;
 	struct instance instance = INSTANCE_NONE;
 	struct err none = ERR_NONE;
 	struct begun begun;
@@ -119,7 +119,7 @@ static char *find_holder(const char *workspace, const char *state_dir, const cha
 	if (!place_of(state_dir, top, place))
 		return NULL;
 	struct statedir statedir = {.repo = place};
-	struct search search = {.statedir = &statedir, .workspace = workspace};
+	struct workspace_search search = {.statedir = &statedir, .workspace = workspace};
 	instance_list(&statedir, look_at, &search, &none);
 	return search.found;
 }

@@ -64,7 +64,7 @@ static size_t read_escape(struct predicate_lexer *lexer, size_t at, char **out)
 	return 2 + digits;
 }
 
-static struct token read_string(struct predicate_lexer *lexer)
+static struct predicate_token read_string(struct predicate_lexer *lexer)
 {
 	size_t start = lexer->next, i = start + 1;
 	char quote = lexer->text[start];
@@ -77,7 +77,7 @@ static struct token read_string(struct predicate_lexer *lexer)
 		else
 			*out++ = lexer->text[i];
 		if (!step)
-			return (struct token){.kind = TOKEN_BAD};
+			return (struct predicate_token){.kind = TOKEN_BAD};
 		i += step;
 	}
 	if (i >= lexer->len) {
@@ -87,10 +87,10 @@ static struct token read_string(struct predicate_lexer *lexer)
 			site_help(lexer->site, f,
 				"in YAML a comment begins at \" #\": put the whole condition in "
 				"quotes");
-		return (struct token){.kind = TOKEN_BAD};
+		return (struct predicate_token){.kind = TOKEN_BAD};
 	}
 	lexer->next = i + 1;
-	struct token t = {.kind = TOKEN_STRING, .at = start, .len = lexer->next - start};
+	struct predicate_token t = {.kind = TOKEN_STRING, .at = start, .len = lexer->next - start};
 	t.value.kind = VALUE_STR;
 	t.value.len = (size_t)(out - text);
 	t.value.text = text;
@@ -112,7 +112,7 @@ static bool name_char(char c)
 
 /* Reads digits [. digits] [e [sign] digits]. The parser computes the value, since it knows the
  * sign. */
-static struct token read_number(struct predicate_lexer *lexer)
+static struct predicate_token read_number(struct predicate_lexer *lexer)
 {
 	size_t start = lexer->next, i = digits_from(lexer, start), end = i;
 	if (i < lexer->len && lexer->text[i] == '.')
@@ -129,13 +129,13 @@ static struct token read_number(struct predicate_lexer *lexer)
 		predicate_fail(lexer, RULE_PREDICATE_SYNTAX, start, end - start,
 			"\"%.*s\" is not a number", (int)(end - start > 40 ? 40 : end - start),
 			lexer->text + start);
-		return (struct token){.kind = TOKEN_BAD};
+		return (struct predicate_token){.kind = TOKEN_BAD};
 	}
 	lexer->next = end;
-	return (struct token){.kind = TOKEN_NUMBER, .at = start, .len = end - start};
+	return (struct predicate_token){.kind = TOKEN_NUMBER, .at = start, .len = end - start};
 }
 
-static struct token read_sign(struct predicate_lexer *lexer)
+static struct predicate_token read_sign(struct predicate_lexer *lexer)
 {
 	/* Longest first. Signs without a meaning here are read too, so that the parser can say what
 	 * to write instead. */
@@ -148,23 +148,23 @@ static struct token read_sign(struct predicate_lexer *lexer)
 		size_t len = strlen(signs[i]);
 		if (len > left || memcmp(lexer->text + lexer->next, signs[i], len) != 0)
 			continue;
-		struct token t = {.kind = TOKEN_SIGN, .at = lexer->next, .len = len};
+		struct predicate_token t = {.kind = TOKEN_SIGN, .at = lexer->next, .len = len};
 		lexer->next += len;
 		return t;
 	}
 	size_t len = utf8_step(lexer->text + lexer->next, left, NULL);
 	predicate_fail(lexer, RULE_PREDICATE_SYNTAX, lexer->next, len,
 		"\"%.*s\" means nothing here", (int)len, lexer->text + lexer->next);
-	return (struct token){.kind = TOKEN_BAD};
+	return (struct predicate_token){.kind = TOKEN_BAD};
 }
 
-struct token predicate_token(struct predicate_lexer *lexer)
+struct predicate_token predicate_token(struct predicate_lexer *lexer)
 {
 	while (lexer->next < lexer->len && lexer->text[lexer->next] &&
 		strchr(" \t\n\r", lexer->text[lexer->next]))
 		lexer->next++;
 	if (lexer->next >= lexer->len)
-		return (struct token){.kind = TOKEN_END, .at = lexer->len};
+		return (struct predicate_token){.kind = TOKEN_END, .at = lexer->len};
 	char c = lexer->text[lexer->next];
 	if (c == '"' || c == '\'')
 		return read_string(lexer);
@@ -173,7 +173,7 @@ struct token predicate_token(struct predicate_lexer *lexer)
 	size_t span = ref_span(lexer->text, lexer->next, lexer->len);
 	if (!span)
 		return read_sign(lexer);
-	struct token t = {.kind = TOKEN_NAME, .at = lexer->next, .len = span};
+	struct predicate_token t = {.kind = TOKEN_NAME, .at = lexer->next, .len = span};
 	lexer->next += span;
 	return t;
 }

@@ -79,7 +79,7 @@ enum token_kind {
 	TOKEN_BAD   /* reported */
 };
 
-struct token {
+struct predicate_token {
 	enum token_kind kind;
 	size_t at, len;
 	struct value value; /* TOKEN_STRING */
@@ -93,7 +93,7 @@ struct predicate_lexer {
 	bool failed; /* the first problem was reported */
 };
 
-struct token predicate_token(struct predicate_lexer *lexer);
+struct predicate_token predicate_token(struct predicate_lexer *lexer);
 /* Reports the first problem only: the rest of a broken condition is guesswork. */
 struct finding *predicate_fail(struct predicate_lexer *lexer, enum rule rule, size_t at, size_t len,
 	const char *format, ...) PRINTF(5, 6);

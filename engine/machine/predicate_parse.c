@@ -4,7 +4,7 @@
 
 struct parser {
 	struct predicate_lexer *l;
-	struct token token; /* the next one, not yet taken */
+	struct predicate_token token; /* the next one, not yet taken */
 	int depth;
 };
 
@@ -18,7 +18,7 @@ static void advance(struct parser *parser)
 
 static bool token_is(const struct parser *parser, enum token_kind kind, const char *text)
 {
-	const struct token *t = &parser->token;
+	const struct predicate_token *t = &parser->token;
 	return t->kind == kind && t->len == strlen(text) &&
 	       memcmp(parser->l->text + t->at, text, t->len) == 0;
 }
@@ -105,7 +105,7 @@ static void arithmetic(struct parser *parser)
 /* Reports that the current token does not fit. `wanted`: the expected one. */
 static struct node *unexpected(struct parser *parser, const char *wanted)
 {
-	const struct token *t = &parser->token;
+	const struct predicate_token *t = &parser->token;
 	const char *text = parser->l->text + t->at;
 	int shown = t->len > 60 ? 60 : (int)t->len;
 	if (t->kind == TOKEN_END) {
@@ -287,7 +287,7 @@ static struct node *parse_brackets(struct parser *parser)
 	return expect(parser, ")") ? NULL : inner;
 }
 
-static struct node *call_refused(struct parser *parser, const struct token *name)
+static struct node *call_refused(struct parser *parser, const struct predicate_token *name)
 {
 	struct finding *f = predicate_fail(parser->l, RULE_PREDICATE_CALL, name->at, name->len,
 		"`%.*s()` cannot be called; conditions know only len() and has()",
@@ -298,7 +298,7 @@ static struct node *call_refused(struct parser *parser, const struct token *name
 
 /* Helps with an unknown lone name that resembles no variable: it was most likely meant as a text,
  * unless it is a word of the language in capitals. */
-static void help_unquoted(struct parser *parser, const struct token *name)
+static void help_unquoted(struct parser *parser, const struct predicate_token *name)
 {
 	struct findings *all = parser->l->site->findings;
 	struct finding *f = all->count ? &all->items[all->count - 1] : NULL;
@@ -314,7 +314,8 @@ static void help_unquoted(struct parser *parser, const struct token *name)
 			parser->l->site, f, "a text needs quotes: \"%.*s\"", (int)name->len, text);
 }
 
-static struct node *ref_node(struct parser *parser, const struct token *name, enum node_kind kind)
+static struct node *ref_node(
+	struct parser *parser, const struct predicate_token *name, enum node_kind kind)
 {
 	struct node *n = new_node(parser, kind, name->at);
 	if (!parser->l->failed)
@@ -328,7 +329,7 @@ static struct node *ref_node(struct parser *parser, const struct token *name, en
 static struct node *parse_has(struct parser *parser, size_t at)
 {
 	advance(parser);
-	struct token name = parser->token;
+	struct predicate_token name = parser->token;
 	if (name.kind != TOKEN_NAME)
 		return unexpected(parser, "a name such as verdict.label");
 	advance(parser);
@@ -358,7 +359,7 @@ static struct node *parse_len(struct parser *parser, size_t at)
 static struct node *parse_name(struct parser *parser)
 {
 	static const char *const words[] = {"and", "or", "not", "in"};
-	struct token name = parser->token;
+	struct predicate_token name = parser->token;
 	struct value constant = {0};
 	bool is_constant = constant_word(parser, &constant);
 	bool is_len = word(parser, "len"), is_has = word(parser, "has");

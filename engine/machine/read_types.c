@@ -210,13 +210,13 @@ static void read_record(struct reader *reader, const struct doc_pair *pair, stru
 /* The order in which records can be expanded, innermost first (Kahn). `wanting` counts the fields
  * of a record whose own records are not in the order yet. A record that never gets in lies on a
  * cycle, or leads to one. */
-struct order {
+struct record_order {
 	const struct reader *r;
 	size_t *wanting, *users, *first_user, *queue;
 	size_t count;
 };
 
-static size_t record_index(const struct order *order, const struct record *record)
+static size_t record_index(const struct record_order *order, const struct record *record)
 {
 	return (size_t)(record - order->r->records);
 }
@@ -228,7 +228,7 @@ static const struct record *nested(const struct record *record, size_t field)
 }
 
 /* Fills users[first_user[x] ...] with the records that have a field of record x. */
-static void order_init(struct order *order, struct arena *arena)
+static void order_init(struct record_order *order, struct arena *arena)
 {
 	size_t n = order->r->m->record_count, edges = 0;
 	order->wanting = arena_array(arena, n, sizeof(size_t));
@@ -254,7 +254,7 @@ static void order_init(struct order *order, struct arena *arena)
 		}
 }
 
-static void order_run(struct order *order)
+static void order_run(struct record_order *order)
 {
 	for (size_t i = 0; i < order->r->m->record_count; i++)
 		if (!order->wanting[i])
@@ -267,7 +267,8 @@ static void order_run(struct order *order)
 	}
 }
 
-static const struct record *next_on_cycle(const struct order *order, const struct record *record)
+static const struct record *next_on_cycle(
+	const struct record_order *order, const struct record *record)
 {
 	for (size_t f = 0; f < record->field_count; f++) {
 		const struct record *x = nested(record, f);
@@ -277,7 +278,7 @@ static const struct record *next_on_cycle(const struct order *order, const struc
 	return NULL;
 }
 
-static void report_cycle(const struct order *order, const struct record *start)
+static void report_cycle(const struct record_order *order, const struct record *start)
 {
 	AUTO_BUF path = BUF_INIT(600);
 	const struct record *x = start;
@@ -294,7 +295,7 @@ static void report_cycle(const struct order *order, const struct record *start)
 }
 
 /* Reports the cycles. From each remaining record, a walk along remaining records must close one. */
-static void check_cycles(const struct order *order, struct arena *arena)
+static void check_cycles(const struct record_order *order, struct arena *arena)
 {
 	size_t *seen_in = arena_array(arena, order->r->m->record_count, sizeof(size_t));
 	for (size_t i = 0; i < order->r->m->record_count; i++) {
@@ -308,7 +309,7 @@ static void check_cycles(const struct order *order, struct arena *arena)
 	}
 }
 
-static void check_sizes(const struct order *order, struct arena *arena)
+static void check_sizes(const struct record_order *order, struct arena *arena)
 {
 	size_t *fields = arena_array(arena, order->r->m->record_count, sizeof(size_t));
 	size_t *depth = arena_array(arena, order->r->m->record_count, sizeof(size_t));
@@ -353,7 +354,7 @@ void read_schemas(struct reader *reader)
 	m->records = list;
 	struct arena scratch;
 	arena_init(&scratch);
-	struct order order = {.r = reader};
+	struct record_order order = {.r = reader};
 	order_init(&order, &scratch);
 	order_run(&order);
 	check_cycles(&order, &scratch);

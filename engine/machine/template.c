@@ -8,7 +8,7 @@
 /* PROBLEMS_MAX: nobody reads more mistakes in one text. */
 enum { VALUE_TEXT_BYTES_MAX = 16 * 1024 * 1024, PROBLEMS_MAX = 20, FENCE_DIGITS = 16 };
 
-enum filter { FILTER_NONE, FILTER_LEN, FILTER_JSON };
+enum template_filter { FILTER_NONE, FILTER_LEN, FILTER_JSON };
 
 /* A literal text, or a reference with its filter. */
 struct part {
@@ -17,7 +17,7 @@ struct part {
 		size_t len;
 		const struct ref *ref;
 	};
-	enum filter filter;
+	enum template_filter filter;
 };
 
 struct template
@@ -92,11 +92,12 @@ static void PRINTF(5, 6) fail(
 		site_help(compiler->site, f, "%s", richer_help(compiler->text, from, to));
 }
 
-static int parse_filter(struct compiler *compiler, size_t from, size_t to, enum filter *out)
+static int parse_filter(
+	struct compiler *compiler, size_t from, size_t to, enum template_filter *out)
 {
 	trim(compiler->text, &from, &to);
 	int len = (int)(to - from);
-	for (enum filter f = FILTER_LEN; f <= FILTER_JSON; f++)
+	for (enum template_filter f = FILTER_LEN; f <= FILTER_JSON; f++)
 		if (strlen(filter_names[f]) == to - from &&
 			memcmp(compiler->text + from, filter_names[f], to - from) == 0) {
 			*out = f;

@@ -18,13 +18,13 @@ struct played {
 /* --- reading ---------------------------------------------------------------------------------- */
 
 /* A key that an object may hold, as schema/cassette.schema.json says. */
-struct field {
+struct cassette_key {
 	const char *name, *must_be;
 	json_type type;         /* JSON_NULL: anything */
 	json_int_t least, most; /* of an integer */
 };
 
-static bool fits(const json_t *value, const struct field *field)
+static bool fits(const json_t *value, const struct cassette_key *field)
 {
 	if (field->type == JSON_NULL)
 		return true;
@@ -34,7 +34,8 @@ static bool fits(const json_t *value, const struct field *field)
 						      json_integer_value(value) <= field->most);
 }
 
-static int unknown_key(const char *key, const struct field *fields, size_t count, struct err *e)
+static int unknown_key(
+	const char *key, const struct cassette_key *fields, size_t count, struct err *e)
 {
 	AUTO_BUF names = BUF_INIT(1024);
 	for (size_t i = 0; i < count; i++)
@@ -43,7 +44,7 @@ static int unknown_key(const char *key, const struct field *fields, size_t count
 }
 
 static int check_fields(
-	const json_t *object, const struct field *fields, size_t count, struct err *e)
+	const json_t *object, const struct cassette_key *fields, size_t count, struct err *e)
 {
 	const char *key;
 	json_t *value;
@@ -74,14 +75,14 @@ static int check_fields(
 
 static int check_usage(const json_t *usage, struct err *e)
 {
-	static const struct field fields[] = {
+	static const struct cassette_key fields[] = {
 		COUNT("input_tokens"), COUNT("output_tokens"), COUNT("cached_tokens")};
 	return check_fields(usage, fields, ARRAY_LEN(fields), e) ? err_wrap(e, "reply.usage") : 0;
 }
 
 static int check_match(const json_t *match, struct err *e)
 {
-	static const struct field fields[] = {TEXT("model"), TEXT("system"), TEXT("prompt"),
+	static const struct cassette_key fields[] = {TEXT("model"), TEXT("system"), TEXT("prompt"),
 		TEXT("last"), COUNT("turn"), {"tools", "a list", JSON_ARRAY, 0, 0},
 		{"messages", "a list", JSON_ARRAY, 0, 0}};
 	return check_fields(match, fields, ARRAY_LEN(fields), e) ? err_wrap(e, "match") : 0;
@@ -89,12 +90,12 @@ static int check_match(const json_t *match, struct err *e)
 
 static int check_reply(const json_t *reply, struct err *e)
 {
-	static const struct field fields[] = {TEXT("text"),
+	static const struct cassette_key fields[] = {TEXT("text"),
 		{"tool_calls", "a list", JSON_ARRAY, 0, 0}, TEXT("thinking"), OBJECT("usage"),
 		TEXT("stop"), {"delay_ms", "an integer from 0 to 600000", JSON_INTEGER, 0, 600000},
 		{"status", "an HTTP status, 200 to 599", JSON_INTEGER, 200, 599}, TEXT("error"),
 		COUNT("retry_after_secs")};
-	static const struct field call_fields[] = {TEXT("name"), OBJECT("arguments")};
+	static const struct cassette_key call_fields[] = {TEXT("name"), OBJECT("arguments")};
 	size_t i;
 	json_t *call;
 	if (check_fields(reply, fields, ARRAY_LEN(fields), e))
@@ -112,8 +113,9 @@ static int check_reply(const json_t *reply, struct err *e)
 /* Checks a line for a wait: the rehearsal's runner pokes, so it is not played here. */
 static int check_poke(const json_t *value, struct err *e)
 {
-	static const struct field line[] = {TEXT("state"), OBJECT("poke")};
-	static const struct field fields[] = {TEXT("message"), {"data", NULL, JSON_NULL, 0, 0}};
+	static const struct cassette_key line[] = {TEXT("state"), OBJECT("poke")};
+	static const struct cassette_key fields[] = {
+		TEXT("message"), {"data", NULL, JSON_NULL, 0, 0}};
 	const json_t *poke = json_object_get(value, "poke");
 	if (check_fields(value, line, ARRAY_LEN(line), e))
 		return err_wrap(e, "a line with \"poke\"");
@@ -126,7 +128,8 @@ static int check_poke(const json_t *value, struct err *e)
 
 static int check_exchange(const json_t *value, struct err *e)
 {
-	static const struct field fields[] = {TEXT("state"), OBJECT("match"), OBJECT("reply")};
+	static const struct cassette_key fields[] = {
+		TEXT("state"), OBJECT("match"), OBJECT("reply")};
 	if (!json_is_object(value))
 		return err_set(e, "a line is an object {\"state\", \"match\", \"reply\"}");
 	if (!json_is_string(json_object_get(value, "state")))

@@ -14,7 +14,7 @@
 
 enum { POSITIONS_BYTES_MAX = 64 * 1024 * 1024 };
 
-struct setup {
+struct rehearse_options {
 	struct player player;
 	int ready_fd;
 };
@@ -62,7 +62,7 @@ static int print_help(void)
 	return fflush(stdout) ? EXIT_FAILED : EXIT_OK;
 }
 
-static int parse_arguments(int argc, char **argv, struct setup *setup, struct err *e)
+static int parse_arguments(int argc, char **argv, struct rehearse_options *setup, struct err *e)
 {
 	struct option options[ARRAY_LEN(lines) + 1] = {0};
 	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
@@ -91,7 +91,7 @@ static int parse_arguments(int argc, char **argv, struct setup *setup, struct er
 	return positions ? open_positions(&setup->player, positions, e) : 0;
 }
 
-static int serve(struct setup *setup, struct err *e)
+static int serve(struct rehearse_options *setup, struct err *e)
 {
 	char text[16];
 	int port;
@@ -107,7 +107,8 @@ static int serve(struct setup *setup, struct err *e)
 
 int main(int argc, char **argv)
 {
-	struct setup s = {.player = {.report_fd = -1, .positions_fd = -1}, .ready_fd = -1};
+	struct rehearse_options s = {
+		.player = {.report_fd = -1, .positions_fd = -1}, .ready_fd = -1};
 	struct err e = ERR_NONE;
 	signal(SIGPIPE, SIG_IGN);
 	int failed = parse_arguments(argc, argv, &s, &e) || serve(&s, &e);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* A request being read: the tool calls of the last assistant turn wait for their results. */
-struct reading {
+struct anthropic_reading {
 	struct neutral n;
 	const json_t *open; /* that turn's content, NULL when it called nothing */
 	json_t *ids;        /* of all calls: true until its result was read */
@@ -19,7 +19,7 @@ static bool is_type(const json_t *block, const char *type)
 	return text && !strcmp(text, type);
 }
 
-static void count_mark(struct reading *reading, const json_t *block)
+static void count_mark(struct anthropic_reading *reading, const json_t *block)
 {
 	reading->cache_marks += json_object_get(block, "cache_control") != NULL;
 }
@@ -51,7 +51,7 @@ static int check_head(const json_t *body, const char *version, struct err *e)
 	return 0;
 }
 
-static int read_tools(struct reading *reading, const json_t *body)
+static int read_tools(struct anthropic_reading *reading, const json_t *body)
 {
 	size_t i;
 	json_t *tool;
@@ -69,7 +69,7 @@ static int read_tools(struct reading *reading, const json_t *body)
 	return 0;
 }
 
-static int read_system(struct reading *reading, const json_t *body)
+static int read_system(struct anthropic_reading *reading, const json_t *body)
 {
 	const json_t *system = json_object_get(body, "system");
 	size_t i;
@@ -89,7 +89,7 @@ static int read_system(struct reading *reading, const json_t *body)
 
 /* --- content blocks --------------------------------------------------------------------------- */
 
-static int read_text(struct reading *reading, const json_t *block)
+static int read_text(struct anthropic_reading *reading, const json_t *block)
 {
 	const char *text = neutral_string(block, "text");
 	if (!text || !*text)
@@ -98,7 +98,7 @@ static int read_text(struct reading *reading, const json_t *block)
 	return 0;
 }
 
-static int read_call(struct reading *reading, const json_t *block)
+static int read_call(struct anthropic_reading *reading, const json_t *block)
 {
 	const char *id = neutral_string(block, "id"), *name = neutral_string(block, "name");
 	json_t *input = json_object_get(block, "input");
@@ -117,7 +117,7 @@ static int read_call(struct reading *reading, const json_t *block)
 
 /* Reads thinking. The signature is made from the text, so a changed block is recognised without
  * keeping sessions. */
-static int read_thinking(struct reading *reading, const json_t *block)
+static int read_thinking(struct anthropic_reading *reading, const json_t *block)
 {
 	char expected[SHA256_HEX + 1];
 	const char *text = neutral_string(block, "thinking"),
@@ -140,7 +140,7 @@ static bool has_block(const json_t *content, const char *type, const char *id_ke
 	return false;
 }
 
-static int read_result(struct reading *reading, const json_t *block)
+static int read_result(struct anthropic_reading *reading, const json_t *block)
 {
 	const char *id = neutral_string(block, "tool_use_id");
 	const json_t *content = json_object_get(block, "content");
@@ -164,7 +164,7 @@ static int read_result(struct reading *reading, const json_t *block)
 	return 0;
 }
 
-static int read_assistant_block(struct reading *reading, const json_t *block)
+static int read_assistant_block(struct anthropic_reading *reading, const json_t *block)
 {
 	if (is_type(block, "text"))
 		return read_text(reading, block);
@@ -177,7 +177,7 @@ static int read_assistant_block(struct reading *reading, const json_t *block)
 	return err_set(reading->e, "messages: an assistant message may not hold this block");
 }
 
-static int read_assistant(struct reading *reading, const json_t *content)
+static int read_assistant(struct anthropic_reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
@@ -199,7 +199,7 @@ static int read_assistant(struct reading *reading, const json_t *content)
 	return 0;
 }
 
-static int check_answered(const struct reading *reading, const json_t *content)
+static int check_answered(const struct anthropic_reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
@@ -213,7 +213,7 @@ static int check_answered(const struct reading *reading, const json_t *content)
 	return 0;
 }
 
-static int read_user(struct reading *reading, const json_t *content)
+static int read_user(struct anthropic_reading *reading, const json_t *content)
 {
 	size_t i;
 	json_t *block;
@@ -239,7 +239,7 @@ static int read_user(struct reading *reading, const json_t *content)
 	return 0;
 }
 
-static int read_message(struct reading *reading, const json_t *message, size_t at)
+static int read_message(struct anthropic_reading *reading, const json_t *message, size_t at)
 {
 	const char *role = neutral_string(message, "role");
 	json_auto_t *content = json_incref(json_object_get(message, "content"));
@@ -258,7 +258,7 @@ static int read_message(struct reading *reading, const json_t *message, size_t a
 	return user ? read_user(reading, content) : read_assistant(reading, content);
 }
 
-static int read_messages(struct reading *reading, const json_t *body)
+static int read_messages(struct anthropic_reading *reading, const json_t *body)
 {
 	const json_t *messages = json_object_get(body, "messages");
 	size_t i;
@@ -279,7 +279,7 @@ static int read_messages(struct reading *reading, const json_t *body)
 json_t *neutral_anthropic(const json_t *body, const char *version, struct err *e)
 {
 	json_auto_t *ids = json_object();
-	struct reading r = {.ids = ids, .e = e};
+	struct anthropic_reading r = {.ids = ids, .e = e};
 	if (check_head(body, version, e))
 		return NULL;
 	neutral_begin(&r.n, body);

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include <string.h>
 
-struct reading {
+struct openai_reading {
 	struct neutral n;
 	json_t *open; /* ids of the last assistant turn's calls that wait for their results */
 	struct err *e;
@@ -44,7 +44,7 @@ static int check_head(const json_t *body, struct err *e)
 	return 0;
 }
 
-static int read_tools(struct reading *reading, const json_t *body)
+static int read_tools(struct openai_reading *reading, const json_t *body)
 {
 	size_t i;
 	json_t *tool;
@@ -66,7 +66,7 @@ static int read_tools(struct reading *reading, const json_t *body)
 }
 
 /* Reads a string, or a list of text parts, which are joined. The caller judges NULL content. */
-static int read_content(struct reading *reading, const json_t *message,
+static int read_content(struct openai_reading *reading, const json_t *message,
 	void (*each)(struct neutral *, const char *))
 {
 	const json_t *content = json_object_get(message, "content");
@@ -82,7 +82,7 @@ static int read_content(struct reading *reading, const json_t *message,
 	return 0;
 }
 
-static int read_call(struct reading *reading, const json_t *call)
+static int read_call(struct openai_reading *reading, const json_t *call)
 {
 	const json_t *function = json_object_get(call, "function");
 	const char *id = neutral_string(call, "id"), *type = neutral_string(call, "type");
@@ -99,7 +99,7 @@ static int read_call(struct reading *reading, const json_t *call)
 	return 0;
 }
 
-static int read_assistant(struct reading *reading, const json_t *message)
+static int read_assistant(struct openai_reading *reading, const json_t *message)
 {
 	const json_t *calls = json_object_get(message, "tool_calls");
 	size_t i;
@@ -116,7 +116,7 @@ static int read_assistant(struct reading *reading, const json_t *message)
 	return read_content(reading, message, neutral_text);
 }
 
-static int read_tool(struct reading *reading, const json_t *message)
+static int read_tool(struct openai_reading *reading, const json_t *message)
 {
 	const char *id = neutral_string(message, "tool_call_id");
 	if (!id || json_object_del(reading->open, id))
@@ -131,7 +131,7 @@ static int read_tool(struct reading *reading, const json_t *message)
 	return read_content(reading, message, neutral_result);
 }
 
-static int check_answered(const struct reading *reading)
+static int check_answered(const struct openai_reading *reading)
 {
 	const char *id = json_object_iter_key(json_object_iter(reading->open));
 	return !id ? 0
@@ -141,7 +141,7 @@ static int check_answered(const struct reading *reading)
 			     id);
 }
 
-static int read_message(struct reading *reading, const json_t *message)
+static int read_message(struct openai_reading *reading, const json_t *message)
 {
 	const char *role = neutral_string(message, "role");
 	if (!role)
@@ -160,7 +160,7 @@ static int read_message(struct reading *reading, const json_t *message)
 	return read_content(reading, message, neutral_text);
 }
 
-static int read_messages(struct reading *reading, const json_t *body)
+static int read_messages(struct openai_reading *reading, const json_t *body)
 {
 	const json_t *messages = json_object_get(body, "messages");
 	size_t i;
@@ -176,7 +176,7 @@ static int read_messages(struct reading *reading, const json_t *body)
 json_t *neutral_openai(const json_t *body, struct err *e)
 {
 	json_auto_t *open = json_object();
-	struct reading r = {.open = open, .e = e};
+	struct openai_reading r = {.open = open, .e = e};
 	if (check_head(body, e))
 		return NULL;
 	neutral_begin(&r.n, body);

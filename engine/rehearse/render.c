@@ -7,16 +7,16 @@
 
 enum { BODY_BYTES_MAX = 64 * 1024 * 1024, PIECE_BYTES = 24 };
 
-struct usage {
+struct reply_usage {
 	json_int_t input, output, cached;
 };
 
 /* Returns the reply's usage, else a guess from the sizes, so that metering always has numbers. */
-static struct usage usage_of(const struct rendering *rendering)
+static struct reply_usage usage_of(const struct rendering *rendering)
 {
 	const json_t *given = json_object_get(rendering->reply, "usage");
 	AUTO_FREE char *reply = json_text(rendering->reply);
-	struct usage u = {(json_int_t)(rendering->request_bytes / 4) + 1,
+	struct reply_usage u = {(json_int_t)(rendering->request_bytes / 4) + 1,
 		(json_int_t)(reply ? strlen(reply) / 4 : 0) + 1, 0};
 	const json_t *input = json_object_get(given, "input_tokens");
 	const json_t *output = json_object_get(given, "output_tokens");
@@ -92,7 +92,7 @@ static json_t *anthropic_content(const struct rendering *rendering)
 	return content;
 }
 
-static json_t *anthropic_usage(struct usage u, json_int_t output)
+static json_t *anthropic_usage(struct reply_usage u, json_int_t output)
 {
 	return json_pack("{s:I, s:I, s:I, s:I}", "input_tokens", u.input - u.cached,
 		"cache_creation_input_tokens", (json_int_t)0, "cache_read_input_tokens", u.cached,
@@ -109,7 +109,7 @@ static json_t *anthropic_message(
 }
 
 /* One block being streamed: which delta carries its text. */
-struct block {
+struct streamed_block {
 	struct buf *b;
 	json_int_t index;
 	const char *delta, *key;
@@ -117,7 +117,7 @@ struct block {
 
 static void block_delta(void *ctx, const char *piece)
 {
-	struct block *k = ctx;
+	struct streamed_block *k = ctx;
 	event(k->b, "content_block_delta",
 		json_pack("{s:I, s:{s:s, s:s}}", "index", k->index, "delta", "type", k->delta,
 			k->key, piece));
@@ -127,7 +127,7 @@ static void stream_block(struct buf *buf, json_int_t index, json_t *block)
 {
 	const char *type = neutral_string(block, "type");
 	bool tool = !strcmp(type, "tool_use"), thinking = !strcmp(type, "thinking");
-	struct block k = {buf, index,
+	struct streamed_block k = {buf, index,
 		tool       ? "input_json_delta"
 		: thinking ? "thinking_delta"
 			   : "text_delta",
@@ -152,7 +152,7 @@ static void stream_block(struct buf *buf, json_int_t index, json_t *block)
 
 static void anthropic_stream(const struct rendering *rendering, struct buf *buf)
 {
-	struct usage u = usage_of(rendering);
+	struct reply_usage u = usage_of(rendering);
 	json_auto_t *content = anthropic_content(rendering);
 	const char *error = neutral_string(rendering->reply, "error");
 	size_t i;
@@ -189,7 +189,7 @@ static const char *openai_stop(const json_t *reply)
 	return json_array_size(json_object_get(reply, "tool_calls")) ? "tool_calls" : "stop";
 }
 
-static json_t *openai_usage(struct usage u)
+static json_t *openai_usage(struct reply_usage u)
 {
 	return json_pack("{s:I, s:I, s:I, s:{s:I}}", "prompt_tokens", u.input, "completion_tokens",
 		u.output, "total_tokens", u.input + u.output, "prompt_tokens_details",
@@ -355,7 +355,7 @@ void render_reply(const struct rendering *rendering, struct rendered *out)
 		} else if (out->stream) {
 			openai_stream(rendering, &out->body);
 		} else if (rendering->wire == WIRE_ANTHROPIC) {
-			struct usage u = usage_of(rendering);
+			struct reply_usage u = usage_of(rendering);
 			json_auto_t *message = anthropic_message(rendering,
 				anthropic_content(rendering), anthropic_stop(rendering->reply),
 				anthropic_usage(u, u.output));

@@ -11,8 +11,8 @@
 enum { PROBLEMS_MAX = 50, SHOWN_BYTES = 60, NAME_BYTES = 64, LINE_BYTES_MAX = 32 * 1024 };
 
 /* The current place: a chain of stack frames, so that a path costs nothing until it is printed. */
-struct place {
-	const struct place *parent;
+struct value_place {
+	const struct value_place *parent;
 	const char *name; /* NULL: a list item */
 	size_t index;
 	int depth; /* containers from the top down to this value */
@@ -24,7 +24,7 @@ struct check {
 	size_t count;
 };
 
-static void add_place(struct buf *out, const struct place *place)
+static void add_place(struct buf *out, const struct value_place *place)
 {
 	char name[NAME_BYTES + 1];
 	if (place->parent)
@@ -39,7 +39,7 @@ static void add_place(struct buf *out, const struct place *place)
 }
 
 static void PRINTF(3, 4)
-	problem(struct check *check, const struct place *place, const char *format, ...)
+	problem(struct check *check, const struct value_place *place, const char *format, ...)
 {
 	if (check->count++ >= PROBLEMS_MAX)
 		return;
@@ -102,13 +102,13 @@ static bool kind_fits(struct type t, const json_t *value)
 }
 
 /* Checks the rule for every value, whatever its declared type. */
-static void check_leaf(struct check *check, const json_t *value, const struct place *place)
+static void check_leaf(struct check *check, const json_t *value, const struct value_place *place)
 {
 	if (json_is_string(value) && strlen(json_string_value(value)) != json_string_length(value))
 		problem(check, place, "the string holds a NUL character");
 }
 
-static bool too_deep(struct check *check, const json_t *value, const struct place *place)
+static bool too_deep(struct check *check, const json_t *value, const struct value_place *place)
 {
 	bool container = json_is_object(value) || json_is_array(value);
 	if (!container || place->depth < JSON_DEPTH_MAX)
@@ -117,12 +117,12 @@ static bool too_deep(struct check *check, const json_t *value, const struct plac
 	return true;
 }
 
-static void check_opaque(struct check *check, const json_t *value, const struct place *place)
+static void check_opaque(struct check *check, const json_t *value, const struct value_place *place)
 {
 	check_leaf(check, value, place);
 	if (too_deep(check, value, place))
 		return;
-	struct place in = {.parent = place, .depth = place->depth + 1};
+	struct value_place in = {.parent = place, .depth = place->depth + 1};
 	json_t *item;
 	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
 		check_opaque(check, item, &in);
@@ -131,7 +131,7 @@ static void check_opaque(struct check *check, const json_t *value, const struct 
 }
 
 static void check_enum(struct check *check, const struct field *field, const json_t *value,
-	const struct place *place)
+	const struct value_place *place)
 {
 	const char *word = json_string_value(value);
 	AUTO_BUF list = BUF_INIT(256);
@@ -150,10 +150,10 @@ static void check_enum(struct check *check, const struct field *field, const jso
 }
 
 static void check_typed(
-	struct check *check, struct type t, const json_t *value, const struct place *place);
+	struct check *check, struct type t, const json_t *value, const struct value_place *place);
 
 static void unknown_field(
-	struct check *check, const struct record *record, const struct place *place)
+	struct check *check, const struct record *record, const struct value_place *place)
 {
 	/* Looking for the nearest name is expensive, so do it only for problems that are shown. */
 	AUTO_FREE const char **names = NULL;
@@ -167,9 +167,9 @@ static void unknown_field(
 }
 
 static void check_record(struct check *check, const struct record *record, const json_t *value,
-	const struct place *place)
+	const struct value_place *place)
 {
-	struct place in = {.parent = place, .depth = place->depth + 1};
+	struct value_place in = {.parent = place, .depth = place->depth + 1};
 	for (size_t i = 0; i < record->field_count; i++) {
 		const struct field *f = &record->fields[i];
 		const json_t *item = json_object_get(value, f->name);
@@ -188,7 +188,7 @@ static void check_record(struct check *check, const struct record *record, const
 }
 
 static void check_typed(
-	struct check *check, struct type t, const json_t *value, const struct place *place)
+	struct check *check, struct type t, const json_t *value, const struct value_place *place)
 {
 	if (!type_known(t))
 		return;
@@ -210,7 +210,7 @@ static void check_typed(
 		check_record(check, t.record, value, place);
 	if (t.kind != TYPE_LIST)
 		return;
-	struct place in = {.parent = place, .depth = place->depth + 1};
+	struct value_place in = {.parent = place, .depth = place->depth + 1};
 	json_t *item;
 	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
 		check_typed(check, type_item(t), item, &in);
@@ -220,7 +220,7 @@ int value_check(struct type t, const json_t *value, enum value_mode mode, const 
 	struct buf *problems)
 {
 	struct check c = {.mode = mode, .problems = problems};
-	struct place top = {.name = path};
+	struct value_place top = {.name = path};
 	check_typed(&c, t, value, &top);
 	if (c.count > PROBLEMS_MAX)
 		buf_addf(problems, "and %zu more problems\n", c.count - PROBLEMS_MAX);

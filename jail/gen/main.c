@@ -37,16 +37,16 @@ struct word {
 	uint32_t offset, mask;
 };
 
-struct node {
+struct filter_node {
 	uint16_t ask; /* BPF_JEQ, BPF_JGE or BPF_JSET with k; 0: k is the filter's answer */
 	uint32_t k;
 	struct word word;
-	const struct node *yes, *no;
+	const struct filter_node *yes, *no;
 	/* The beginning of its code: if the word is yet to be loaded, and if it is loaded. */
 	size_t at[2];
 };
 
-static struct node nodes[NODES_MAX];
+static struct filter_node nodes[NODES_MAX];
 static size_t node_count;
 
 static bool is_same_word(struct word a, struct word b)
@@ -54,9 +54,9 @@ static bool is_same_word(struct word a, struct word b)
 	return a.offset == b.offset && a.mask == b.mask;
 }
 
-static struct node *node(struct node wanted)
+static struct filter_node *node(struct filter_node wanted)
 {
-	for (struct node *n = nodes; n < nodes + node_count; n++)
+	for (struct filter_node *n = nodes; n < nodes + node_count; n++)
 		if (n->ask == wanted.ask && n->k == wanted.k && n->yes == wanted.yes &&
 			n->no == wanted.no && is_same_word(n->word, wanted.word))
 			return n;
@@ -66,15 +66,15 @@ static struct node *node(struct node wanted)
 	return &nodes[node_count++];
 }
 
-static struct node *ask(
-	uint16_t how, struct word word, uint32_t k, struct node *yes, struct node *no)
+static struct filter_node *ask(
+	uint16_t how, struct word word, uint32_t k, struct filter_node *yes, struct filter_node *no)
 {
 	return yes == no ? yes
-			 : node((struct node){
+			 : node((struct filter_node){
 				   .ask = how, .k = k, .word = word, .yes = yes, .no = no});
 }
 
-static struct node *answer(enum answer what)
+static struct filter_node *answer(enum answer what)
 {
 	static const uint32_t values[] = {
 		[ANSWER_ABSENT] = SECCOMP_RET_ERRNO | ENOSYS,
@@ -84,14 +84,14 @@ static struct node *answer(enum answer what)
 		[ANSWER_TOO_LARGE] = SECCOMP_RET_ERRNO | EFBIG,
 		[ANSWER_KILL] = SECCOMP_RET_KILL_PROCESS,
 	};
-	return node((struct node){.k = values[what]});
+	return node((struct filter_node){.k = values[what]});
 }
 
 /* --- a word's ranges, as a tree -------------------------------------------------------------- */
 
 struct range {
 	uint32_t from;
-	struct node *to;
+	struct filter_node *to;
 	unsigned walks; /* how often the kernel walks through it */
 };
 
@@ -105,7 +105,7 @@ struct ranges {
 	size_t cut[RANGES_MAX][RANGES_MAX];
 };
 
-static void add_range(struct ranges *r, uint32_t from, struct node *to, unsigned walks)
+static void add_range(struct ranges *r, uint32_t from, struct filter_node *to, unsigned walks)
 {
 	struct range *last = r->count ? &r->of[r->count - 1] : NULL;
 	if (last && last->to == to) {
@@ -125,9 +125,9 @@ static bool is_single(const struct ranges *r, size_t i)
 
 /* Returns the node to which all ranges from i to j lead, apart from single values; NULL: there is
  * none. */
-static struct node *common(const struct ranges *r, size_t i, size_t j)
+static struct filter_node *common(const struct ranges *r, size_t i, size_t j)
 {
-	struct node *found = NULL;
+	struct filter_node *found = NULL;
 	for (size_t at = i; at <= j; at++) {
 		if (is_single(r, at))
 			continue;
@@ -141,7 +141,7 @@ static struct node *common(const struct ranges *r, size_t i, size_t j)
 static unsigned cost_of_picking(const struct ranges *r, size_t i, size_t j)
 {
 	unsigned cost = 0, picked = 0, rest = 0;
-	const struct node *base = common(r, i, j);
+	const struct filter_node *base = common(r, i, j);
 	for (size_t at = i; at <= j; at++)
 		if (r->of[at].to == base)
 			rest += r->of[at].walks;
@@ -167,20 +167,20 @@ static void choose(struct ranges *r, size_t i, size_t j)
 	}
 }
 
-static struct node *tree_over(const struct ranges *r, size_t i, size_t j)
+static struct filter_node *tree_over(const struct ranges *r, size_t i, size_t j)
 {
 	size_t cut = r->cut[i][j];
 	if (cut)
 		return ask(BPF_JGE, r->word, r->of[cut].from, tree_over(r, cut, j),
 			tree_over(r, i, cut - 1));
-	struct node *base = common(r, i, j), *from = base;
+	struct filter_node *base = common(r, i, j), *from = base;
 	for (size_t at = j + 1; at-- > i;)
 		if (r->of[at].to != base)
 			from = ask(BPF_JEQ, r->word, r->of[at].from, r->of[at].to, from);
 	return from;
 }
 
-static struct node *tree(struct ranges *r)
+static struct filter_node *tree(struct ranges *r)
 {
 	for (size_t len = 0; len < r->count; len++)
 		for (size_t i = 0; i + len < r->count; i++)
@@ -197,7 +197,7 @@ struct rules {
 };
 
 /* A known fact: whether `test` holds; or, if its word is examined by ranges, the value. */
-struct fact {
+struct known_test {
 	const struct arg_test *test;
 	bool holds, ranges;
 	uint32_t value;
@@ -225,7 +225,7 @@ static bool is_same_test(const struct arg_test *a, const struct arg_test *b)
 }
 
 /* Returns 1: it holds, 0: it does not, -1: it is unknown. */
-static int known(const struct arg_test *t, const struct fact *f)
+static int known(const struct arg_test *t, const struct known_test *f)
 {
 	if (!f->ranges)
 		return is_same_test(t, f->test) ? f->holds : -1;
@@ -236,9 +236,9 @@ static int known(const struct arg_test *t, const struct fact *f)
 	return (looked_at == t->value) != t->negate;
 }
 
-static struct node *decide(const struct rules *rules);
+static struct filter_node *decide(const struct rules *rules);
 
-static struct node *decide_knowing(const struct rules *rules, struct fact f)
+static struct filter_node *decide_knowing(const struct rules *rules, struct known_test f)
 {
 	struct rules *left = calloc(1, sizeof(*left));
 	if (!left)
@@ -257,7 +257,7 @@ static struct node *decide_knowing(const struct rules *rules, struct fact f)
 		if (at == ARG_TESTS_MAX || !rule->tests[at].mask)
 			left->rule[left->count++] = rest;
 	}
-	struct node *n = decide(left);
+	struct filter_node *n = decide(left);
 	free(left);
 	return n;
 }
@@ -270,7 +270,7 @@ static int by_value(const void *left, const void *right)
 
 /* Decides by ranges: between all values at which a test of the first test's word may begin or cease
  * to hold. */
-static struct node *decide_by_ranges(const struct rules *rules, const struct arg_test *first)
+static struct filter_node *decide_by_ranges(const struct rules *rules, const struct arg_test *first)
 {
 	uint32_t from[2 * RULES_MAX * ARG_TESTS_MAX + 1] = {0};
 	size_t count = 1;
@@ -292,15 +292,15 @@ static struct node *decide_by_ranges(const struct rules *rules, const struct arg
 		if (!i || from[i] != from[i - 1])
 			add_range(r, from[i],
 				decide_knowing(rules,
-					(struct fact){
+					(struct known_test){
 						.test = first, .ranges = true, .value = from[i]}),
 				1);
-	struct node *n = tree(r);
+	struct filter_node *n = tree(r);
 	free(r);
 	return n;
 }
 
-static struct node *decide(const struct rules *rules)
+static struct filter_node *decide(const struct rules *rules)
 {
 	const struct arg_test *first = rules->rule[0].tests;
 	if (!rules->count)
@@ -310,8 +310,8 @@ static struct node *decide(const struct rules *rules)
 	if (!is_any(first))
 		return decide_by_ranges(rules, first);
 	return ask(BPF_JSET, word_of(first), first->mask,
-		decide_knowing(rules, (struct fact){.test = first, .holds = true}),
-		decide_knowing(rules, (struct fact){.test = first, .holds = false}));
+		decide_knowing(rules, (struct known_test){.test = first, .holds = true}),
+		decide_knowing(rules, (struct known_test){.test = first, .holds = false}));
 }
 
 /* --- a filter -------------------------------------------------------------------------------- */
@@ -326,12 +326,12 @@ static const struct arg_rule no_terminal_rules[] = {SECCOMP_NO_TERMINAL_RULES(RU
 
 struct answers {
 	uint32_t arch, audit;
-	struct node *verdict[NUMBERS + 1]; /* the last one: for all higher numbers */
+	struct filter_node *verdict[NUMBERS + 1]; /* the last one: for all higher numbers */
 	struct arg_rule rules[2 * RULES_MAX];
 	size_t rule_count;
 };
 
-static void set_verdict(struct answers *f, const char *name, int since, struct node *verdict)
+static void set_verdict(struct answers *f, const char *name, int since, struct filter_node *verdict)
 {
 	int nr = since ? since : seccomp_syscall_resolve_name_arch(f->arch, name);
 	if (nr == __NR_SCMP_ERROR) {
@@ -377,7 +377,7 @@ static void set_rules(struct answers *f)
 	}
 }
 
-static struct node *root_of(const struct answers *f)
+static struct filter_node *root_of(const struct answers *f)
 {
 	struct word nr = {(uint32_t)offsetof(struct seccomp_data, nr), WHOLE};
 	struct word arch = {(uint32_t)offsetof(struct seccomp_data, arch), WHOLE};
@@ -388,7 +388,7 @@ static struct node *root_of(const struct answers *f)
 	for (uint32_t i = 0; i <= NUMBERS; i++)
 		add_range(r, i, f->verdict[i], i < NUMBERS_WALKED);
 	add_range(r, 0x40000000u /* x32 */, answer(ANSWER_KILL), 0);
-	struct node *n = ask(BPF_JEQ, arch, f->audit, tree(r), answer(ANSWER_KILL));
+	struct filter_node *n = ask(BPF_JEQ, arch, f->audit, tree(r), answer(ANSWER_KILL));
 	free(r);
 	return n;
 }
@@ -409,13 +409,13 @@ static size_t put(struct code *c, uint16_t code, uint32_t k, size_t yes, size_t 
 	return c->first;
 }
 
-static void place(struct code *c, struct node *n, bool loaded);
+static void place(struct code *c, struct filter_node *n, bool loaded);
 
 /* Returns the distance from the next instruction to the code of `to`, which it makes nearer than
  * NEAR. */
-static size_t reach(struct code *c, const struct node *to, const struct node *from)
+static size_t reach(struct code *c, const struct filter_node *to, const struct filter_node *from)
 {
-	struct node *n = &nodes[to - nodes];
+	struct filter_node *n = &nodes[to - nodes];
 	bool loaded = n->ask && is_same_word(n->word, from->word);
 	size_t *at = &n->at[loaded];
 	if (!*at)
@@ -426,7 +426,7 @@ static size_t reach(struct code *c, const struct node *to, const struct node *fr
 	return *at - c->first;
 }
 
-static void place(struct code *c, struct node *n, bool loaded)
+static void place(struct code *c, struct filter_node *n, bool loaded)
 {
 	if (!n->ask) {
 		n->at[0] = put(c, BPF_RET | BPF_K, n->k, 0, 0);
@@ -448,9 +448,9 @@ static void print_filter(struct answers *f, const char *arch, unsigned number)
 {
 	static struct code code;
 	code.first = CODE_MAX;
-	for (struct node *n = nodes; n < nodes + node_count; n++)
+	for (struct filter_node *n = nodes; n < nodes + node_count; n++)
 		n->at[0] = n->at[1] = 0;
-	struct node *root = root_of(f);
+	struct filter_node *root = root_of(f);
 	place(&code, root, false);
 	printf("static const struct sock_filter seccomp_%s_%u[] = {\n", arch, number);
 	for (const struct sock_filter *i = code.of + code.first; i < code.of + CODE_MAX; i++)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct step {
+struct pattern_step {
 	bool set[128], other;
 	unsigned least, most;
 };
@@ -18,7 +18,7 @@ static unsigned char escaped(char c, const char *place)
 	return (unsigned char)c;
 }
 
-static const char *pattern_class(const char *p, struct step *step, const char *place)
+static const char *pattern_class(const char *p, struct pattern_step *step, const char *place)
 {
 	bool negated = *p == '^';
 	p += negated;
@@ -43,9 +43,9 @@ static const char *pattern_class(const char *p, struct step *step, const char *p
 	return p + 1;
 }
 
-static const char *pattern_step(const char *p, struct step *step, const char *place)
+static const char *pattern_step(const char *p, struct pattern_step *step, const char *place)
 {
-	*step = (struct step){.least = 1, .most = 1};
+	*step = (struct pattern_step){.least = 1, .most = 1};
 	if (*p == '[') {
 		p = pattern_class(p + 1, step, place);
 	} else if (strchr("(){}|*+?.^$", *p)) {
@@ -66,7 +66,8 @@ static const char *pattern_step(const char *p, struct step *step, const char *pl
 
 /* Requires that a repeated set and the next one have nothing in common: only then is greedy
  * matching without backtracking exact. */
-static void pattern_disjoint(const struct step *a, const struct step *b, const char *place)
+static void pattern_disjoint(
+	const struct pattern_step *a, const struct pattern_step *b, const char *place)
 {
 	if (a->least == a->most)
 		return;
@@ -77,7 +78,7 @@ static void pattern_disjoint(const struct step *a, const struct step *b, const c
 		fail(place, "neighbours in the pattern overlap; that would need backtracking");
 }
 
-static void print_step(const struct step *step)
+static void print_step(const struct pattern_step *step)
 {
 	uint64_t bits[2] = {0, 0};
 	for (int c = 0; c < 128; c++)
@@ -89,7 +90,7 @@ static void print_step(const struct step *step)
 
 void emit_pattern(const char *text, int id, const char *place)
 {
-	struct step steps[16];
+	struct pattern_step steps[16];
 	size_t count = 0;
 	const char *p = text;
 	if (*p++ != '^')

@@ -105,7 +105,7 @@ static const char *trusted_name(struct judge *judge, const char *path)
 }
 
 /* Reports whether the call only asks for the version or the help, or only parses one file. */
-static bool only_asks(const struct call *call, enum level level)
+static bool only_asks(const struct program_call *call, enum level level)
 {
 	const char *word = call_text(call, 1);
 	bool asks = list_has("--version --help", word, false) ||
@@ -120,7 +120,7 @@ static bool only_asks(const struct call *call, enum level level)
 	       !call->words[2]->globbed && !strchr("-+", *call_text(call, 2));
 }
 
-static unsigned judge_function_call(struct judge *judge, const struct call *call)
+static unsigned judge_function_call(struct judge *judge, const struct program_call *call)
 {
 	const struct known_function *f = judge->functions;
 	while (f && strcmp(f->name, call->name) != 0)
@@ -133,7 +133,7 @@ static unsigned judge_function_call(struct judge *judge, const struct call *call
 	return f && own ? f->traits : 0;
 }
 
-static unsigned judge_program(struct judge *judge, struct call *call)
+static unsigned judge_program(struct judge *judge, struct program_call *call)
 {
 	const char *path = call->words[0]->text, *name = trusted_name(judge, path);
 	if (!name || !*name) {
@@ -151,7 +151,7 @@ static unsigned judge_program(struct judge *judge, struct call *call)
 unsigned judge_words(struct judge *judge, const struct shell_word *const *words, size_t count,
 	const struct shell_node *node)
 {
-	struct call call = {.words = words, .count = count, .node = node};
+	struct program_call call = {.words = words, .count = count, .node = node};
 	unsigned traits = 0;
 	if (!count || !afford(judge, WORK_WORD * count))
 		return 0;
@@ -178,14 +178,14 @@ unsigned judge_words(struct judge *judge, const struct shell_word *const *words,
 	return traits;
 }
 
-unsigned judge_rest(struct judge *judge, const struct call *call, size_t from)
+unsigned judge_rest(struct judge *judge, const struct program_call *call, size_t from)
 {
 	return from < call->count
 		       ? judge_words(judge, call->words + from, call->count - from, call->node)
 		       : 0;
 }
 
-const char *call_fed(const struct call *call)
+const char *call_fed(const struct program_call *call)
 {
 	const struct shell_redirect *r = call->node ? call->node->redirects : NULL;
 	while (r && r->kind != SHELL_FED)
@@ -193,7 +193,8 @@ const char *call_fed(const struct call *call)
 	return r ? r->body : NULL;
 }
 
-const char *words_join(struct judge *judge, const char *first, const struct call *call, size_t from)
+const char *words_join(
+	struct judge *judge, const char *first, const struct program_call *call, size_t from)
 {
 	size_t len = strlen(first) + 1;
 	for (size_t i = from; i < call->count; i++)
@@ -294,7 +295,7 @@ static const char *echoed(struct judge *judge, const struct shell_node *node)
 			return NULL;
 		words[count++] = word;
 	}
-	return words_join(judge, "", &(struct call){.words = words, .count = count}, 1);
+	return words_join(judge, "", &(struct program_call){.words = words, .count = count}, 1);
 }
 
 /* Judges a stage behind another one: the text that the first prints is fed to the second. */

@@ -32,7 +32,7 @@ static const char *const net_marks[] = {"socket", "http://", "https://", "ftp://
 	"net.connect", "tcpsocket", "dns.", "require(\"net\")", "require('net')", NULL};
 
 /* Reports whether an option loads what the marks name: perl -MLWP, ruby -ropen-uri. */
-static bool loads_any(const struct call *call, const char *const *marks)
+static bool loads_any(const struct program_call *call, const char *const *marks)
 {
 	for (size_t i = 1; i < call->count; i++)
 		if (*call_text(call, i) == '-' && strchr("Mmr", call_text(call, i)[1]) &&
@@ -43,14 +43,14 @@ static bool loads_any(const struct call *call, const char *const *marks)
 }
 
 /* Reports whether code of perl or ruby may open a pipe. */
-static bool opens_pipe(const struct call *call, const char *code)
+static bool opens_pipe(const struct program_call *call, const char *code)
 {
 	return list_has("perl ruby", call->name, false) && strcasestr(code, "open") &&
 	       strchr(code, '|');
 }
 
 static unsigned judge_inline(
-	struct judge *judge, const struct call *call, const struct shell_word *code)
+	struct judge *judge, const struct program_call *call, const struct shell_word *code)
 {
 	const char *text = code->text;
 	bool fetches = has_any(text, fetch_marks) || loads_any(call, fetch_marks);
@@ -70,7 +70,7 @@ static unsigned judge_inline(
 }
 
 /* Judges what an interpreter reads: a here-document is known, anything else is not. */
-static unsigned judge_fed(struct judge *judge, const struct call *call)
+static unsigned judge_fed(struct judge *judge, const struct program_call *call)
 {
 	const struct shell_word fed = {.text = call_fed(call)};
 	return fed.text ? judge_inline(judge, call, &fed) : TRAIT_RUNS_INPUT | TRAIT_CODE;
@@ -78,7 +78,7 @@ static unsigned judge_fed(struct judge *judge, const struct call *call)
 
 /* Judges perl's operands, which it opens: a name with a pipe at one end is a command. */
 static void judge_opened(
-	struct judge *judge, const struct call *call, const struct reading *reading)
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	for (size_t i = 0; i < reading->operand_count && !strcmp(call->name, "perl"); i++)
 		if (strchr(call_text(call, reading->operands[i]), '|'))
@@ -86,7 +86,8 @@ static void judge_opened(
 				"perl: a file name with a pipe runs a command");
 }
 
-unsigned run_code(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_code(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *file = reading->operand_count ? call_text(call, reading->operands[0]) : NULL;
 	bool evaluates = list_has("bun deno", call->name, false);
@@ -106,14 +107,16 @@ unsigned run_code(struct judge *judge, const struct call *call, const struct rea
 }
 
 /* Judges uv pip: the words after it are those of pip. */
-unsigned run_pip(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_pip(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
-	const struct call pip = {
+	const struct program_call pip = {
 		"pip", call->words + reading->verb, call->count - reading->verb, call->node};
 	return judge_by_rules(judge, &pip, rule_find("pip"));
 }
 
-unsigned run_python(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_python(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (!reading->module)
 		return run_code(judge, call, reading);
@@ -203,14 +206,15 @@ static void judge_sed_word(struct judge *judge, const struct shell_word *word)
 
 /* Judges a file of code: the standard input runs what it reads. */
 static unsigned judge_file(
-	struct judge *judge, const struct call *call, const struct reading *reading)
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (reading->file)
 		judge_raise(judge, LEVEL_WRITE, "%s runs a file of code", call->name);
 	return reading->input ? TRAIT_RUNS_INPUT | TRAIT_CODE : reading->file ? TRAIT_CODE : 0;
 }
 
-unsigned run_sed(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_sed(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	for (const struct shell_word *code = reading->codes; code; code = code->next)
 		judge_sed_word(judge, code);
@@ -254,7 +258,8 @@ static void judge_awk_program(struct judge *judge, const struct shell_word *word
 		judge_raise(judge, LEVEL_NETWORK, "awk opens /inet");
 }
 
-unsigned run_awk(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_awk(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	for (const struct shell_word *code = reading->codes; code; code = code->next)
 		judge_awk_program(judge, code);
@@ -288,7 +293,8 @@ static void judge_make_value(struct judge *judge, const char *value)
 		judge_adopt(judge, &aside);
 }
 
-unsigned run_make(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_make(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	for (size_t i = 0; i < reading->operand_count; i++) {
 		const char *word = call_text(call, reading->operands[i]),
@@ -309,7 +315,8 @@ unsigned run_make(struct judge *judge, const struct call *call, const struct rea
 
 /* --- debuggers, editors, databases --------------------------------------------------------- */
 
-unsigned run_gdb(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_gdb(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	static const char looks[] = "bt run continue start next step up down quit info?threads "
 				    "thread?apply?all?bt";
@@ -345,7 +352,8 @@ static bool runs_command(const char *text)
 	return false;
 }
 
-unsigned run_statement(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_statement(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	static const char *const runs[] = {
 		"load_extension", "to program", "from program", "edit(", "\\!", NULL};
@@ -365,7 +373,8 @@ unsigned run_statement(struct judge *judge, const struct call *call, const struc
 
 /* Judges at, batch, crontab, vi, bun without a verb: the input is a script, or commands of the
  * editor. */
-unsigned run_input(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_input(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *fed = call_fed(call);
 	if (list_has("bun deno", call->name, false))

@@ -4,12 +4,12 @@
 #include <fnmatch.h>
 #include <string.h>
 
-static const char *operand(const struct call *call, const struct reading *reading, size_t i)
+static const char *operand(const struct program_call *call, const struct reading *reading, size_t i)
 {
 	return i < reading->operand_count ? call_text(call, reading->operands[i]) : "";
 }
 
-static bool has_flag(const struct call *call, char flag)
+static bool has_flag(const struct program_call *call, char flag)
 {
 	for (size_t i = 1; i < call->count; i++) {
 		const char *word = call_text(call, i);
@@ -19,7 +19,7 @@ static bool has_flag(const struct call *call, char flag)
 	return false;
 }
 
-static bool has_option(const struct call *call, const char *list)
+static bool has_option(const struct program_call *call, const char *list)
 {
 	for (size_t i = 1; i < call->count; i++)
 		if (list_has(list, call_text(call, i), true))
@@ -27,7 +27,7 @@ static bool has_option(const struct call *call, const char *list)
 	return false;
 }
 
-static bool is_recursive(const struct call *call)
+static bool is_recursive(const struct program_call *call)
 {
 	for (size_t i = 1; i < call->count; i++) {
 		const char *word = call_text(call, i);
@@ -40,14 +40,15 @@ static bool is_recursive(const struct call *call)
 	return has_flag(call, 'r') || has_flag(call, 'R');
 }
 
-static void deny_device(struct judge *judge, const struct call *call, const char *path)
+static void deny_device(struct judge *judge, const struct program_call *call, const char *path)
 {
 	const char *value = strchr(path, '=');
 	if (path_is_device(path) || (value && path_is_device(value + 1)))
 		judge_raise(judge, LEVEL_DENIED, "%s on %.80s", call->name, path);
 }
 
-unsigned run_remove(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_remove(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	bool recursive = is_recursive(call);
 	for (size_t i = 0; i < reading->operand_count; i++) {
@@ -60,7 +61,8 @@ unsigned run_remove(struct judge *judge, const struct call *call, const struct r
 	return 0;
 }
 
-unsigned run_recursive(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_recursive(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	bool recursive = has_flag(call, 'R') || has_option(call, "--recursive");
 	for (size_t i = 0; recursive && i < reading->operand_count; i++) {
@@ -71,7 +73,7 @@ unsigned run_recursive(struct judge *judge, const struct call *call, const struc
 	return 0;
 }
 
-unsigned run_dd(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_dd(struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	(void)reading;
 	for (size_t i = 1; i < call->count; i++) {
@@ -85,14 +87,16 @@ unsigned run_dd(struct judge *judge, const struct call *call, const struct readi
 }
 
 /* Judges cp, mv, ln, install: the destination comes last. */
-unsigned run_copy(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_copy(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (reading->operand_count > 1)
 		deny_device(judge, call, operand(call, reading, reading->operand_count - 1));
 	return 0;
 }
 
-unsigned run_written(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_written(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	bool tee = !strcmp(call->name, "tee");
 	(void)reading;
@@ -106,7 +110,8 @@ unsigned run_written(struct judge *judge, const struct call *call, const struct 
 }
 
 /* Judges tar, whose first word may be a cluster without a dash. */
-unsigned run_tar(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_tar(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *first = call_text(call, 1), *old = *first == '-' ? "" : first;
 	bool lists = strchr(old, 't') || has_flag(call, 't') || has_option(call, "--list");
@@ -132,7 +137,7 @@ unsigned run_tar(struct judge *judge, const struct call *call, const struct read
 }
 
 /* Judges ip, whose default is to show an object. */
-unsigned run_ip(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_ip(struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (reading->operand_count &&
 		!list_has("show list ls get", operand(call, reading, 0), false))
@@ -142,7 +147,7 @@ unsigned run_ip(struct judge *judge, const struct call *call, const struct readi
 }
 
 unsigned run_second_file(
-	struct judge *judge, const struct call *call, const struct reading *reading)
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (reading->operand_count > 1)
 		judge_raise(judge, LEVEL_WRITE, "%s writes its second file", call->name);
@@ -150,7 +155,8 @@ unsigned run_second_file(
 }
 
 /* Judges base64, xxd, openssl, gzip and others: some decode, some replace their file. */
-unsigned run_decoder(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_decoder(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *name = call->name;
 	bool asked = has_flag(call, 'd') || has_flag(call, 'D') || has_option(call, "--d*");
@@ -172,7 +178,7 @@ unsigned run_decoder(struct judge *judge, const struct call *call, const struct 
 
 /* Adds the host of user@host:path, host::module or scheme://host/..., or the word itself, to the
  * reasons. */
-static void name_destination(struct judge *judge, const struct call *call, const char *word)
+static void name_destination(struct judge *judge, const struct program_call *call, const char *word)
 {
 	const char *scheme = strstr(word, "://"), *begin = scheme ? scheme + 3 : word;
 	size_t len = strcspn(begin, scheme ? "/?#" : ":");
@@ -185,7 +191,8 @@ static void name_destination(struct judge *judge, const struct call *call, const
 		(int)(len < 100 ? len : 100), begin);
 }
 
-unsigned run_network(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_network(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	bool remote = strcmp(call->name, "rsync") != 0;
 	for (size_t i = 0; i < reading->operand_count; i++) {
@@ -203,7 +210,8 @@ unsigned run_network(struct judge *judge, const struct call *call, const struct 
 	return remote ? TRAIT_NETWORK : 0;
 }
 
-unsigned run_change(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_change(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	judge_raise(judge, LEVEL_DESTRUCTIVE, "%s changes what lies elsewhere", call->name);
 	return run_network(judge, call, reading);
@@ -217,7 +225,7 @@ static void danger(struct judge *judge, const char *what)
 }
 
 /* Judges the options before the verb. */
-static void judge_global(struct judge *judge, const struct call *call, size_t verb)
+static void judge_global(struct judge *judge, const struct program_call *call, size_t verb)
 {
 	static const char harmless[] = "color.* core.pager=cat core.pager= core.quote[pP]ath=* "
 				       "user.name=* user.email=* advice.* log.date=*";
@@ -254,7 +262,7 @@ static const char *const commands[] = {"alias.*", "core.*command", "core.editor"
 	"remote.*.vcs", "tar.*", "interactive.difffilter", "man.*", "guitool.*"};
 
 static void judge_config(
-	struct judge *judge, const struct call *call, const struct reading *reading)
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	bool looks = has_option(call, "--get* --list -l") ||
 		     list_has("get list", operand(call, reading, 0), false);
@@ -267,7 +275,8 @@ static void judge_config(
 				danger(judge, "config of a key that can execute code");
 }
 
-static void judge_clone(struct judge *judge, const struct call *call, const struct reading *reading)
+static void judge_clone(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *from = operand(call, reading, 0);
 	bool local = *from && !strstr(from, "://") && !strchr(from, '@') &&
@@ -277,7 +286,8 @@ static void judge_clone(struct judge *judge, const struct call *call, const stru
 }
 
 /* Judges what follows one of the verbs whose operands matter. */
-static void judge_verb(struct judge *judge, const struct call *call, const struct reading *reading)
+static void judge_verb(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *verb = call_text(call, reading->verb);
 	bool lists = has_option(call, "--list -l --contains* --merged --no-merged --no-contains* "
@@ -299,7 +309,8 @@ static void judge_verb(struct judge *judge, const struct call *call, const struc
 		danger(judge, "checkout of a path discards changes");
 }
 
-unsigned run_git(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_git(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (!reading->verb) {
 		judge_global(

@@ -37,7 +37,7 @@ struct judge {
 };
 
 /* One command: its words, the program first. */
-struct call {
+struct program_call {
 	const char *name; /* of the program, without its directory and version */
 	const struct shell_word *const *words;
 	size_t count;
@@ -56,7 +56,7 @@ struct reading {
 };
 
 typedef unsigned judge_fn(
-	struct judge *judge, const struct call *call, const struct reading *reading);
+	struct judge *judge, const struct program_call *call, const struct reading *reading);
 
 /* One row of the table of programs (programs_table.h explains the columns). */
 struct rule {
@@ -82,7 +82,7 @@ void judge_value(struct judge *judge, const char *text);
 unsigned judge_words(struct judge *judge, const struct shell_word *const *words, size_t count,
 	const struct shell_node *node);
 /* Judges the words of `call` from index `from` on as a command. */
-unsigned judge_rest(struct judge *judge, const struct call *call, size_t from);
+unsigned judge_rest(struct judge *judge, const struct program_call *call, size_t from);
 /* Judges shell text. Text that is not understood is destructive. */
 unsigned judge_script(struct judge *judge, const char *text, bool bash);
 /* Judges shell text that is one word; computed text is destructive, with all known values. */
@@ -92,10 +92,10 @@ void judge_assign(struct judge *judge, const char *word);
 /* Judges every NAME= inside a text that is evaluated as arithmetic or as a name. */
 void judge_evaluated(struct judge *judge, const char *text);
 /* Returns the text of the command's here-document or here-string, or NULL. */
-const char *call_fed(const struct call *call);
+const char *call_fed(const struct program_call *call);
 /* Returns `first` and the words from `from` on as one text. */
 const char *words_join(
-	struct judge *judge, const char *first, const struct call *call, size_t from);
+	struct judge *judge, const char *first, const struct program_call *call, size_t from);
 
 /* --- the table of programs ----------------------------------------------------------------- */
 
@@ -104,11 +104,12 @@ const char *program_base(struct judge *judge, const char *name);
 /* Finds the first row of a program, or NULL. */
 const struct rule *rule_find(const char *name);
 /* Judges the call by the rows of its program, the first of which is `rule`. */
-unsigned judge_by_rules(struct judge *judge, const struct call *call, const struct rule *rule);
+unsigned judge_by_rules(
+	struct judge *judge, const struct program_call *call, const struct rule *rule);
 /* Reports whether `word` is one of the blank-separated `list`; with patterns where `globs`. */
 bool list_has(const char *list, const char *word, bool globs);
 
-static inline const char *call_text(const struct call *call, size_t at)
+static inline const char *call_text(const struct program_call *call, size_t at)
 {
 	return at < call->count ? call->words[at]->text : "";
 }

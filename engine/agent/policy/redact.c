@@ -40,7 +40,7 @@ void redact_done(struct redact *redact)
 	secrets_done(&redact->secrets);
 }
 
-static bool match_key(const struct redact *redact, struct place p, struct match *out)
+static bool match_key(const struct redact *redact, struct text_place p, struct match *out)
 {
 	size_t len = redact ? secrets_match(&redact->secrets, p.text + p.at, p.len - p.at) : 0;
 	*out = (struct match){0, len};
@@ -51,7 +51,7 @@ enum { VAGUE_KINDS = 1U << REDACT_VALUE | 1U << REDACT_ENTROPY };
 
 /* Reports whether only a known secret can begin here, as at a space or within a word: true of most
  * places. */
-static bool is_dull(struct place p)
+static bool is_dull(struct text_place p)
 {
 	unsigned char c = (unsigned char)p.text[p.at];
 	return isspace(c) || (isalnum(c) && p.at && isalnum((unsigned char)p.text[p.at - 1]));
@@ -59,7 +59,7 @@ static bool is_dull(struct place p)
 
 /* Finds a secret at the place: the first recogniser that fits wins, from the surest to the
  * vaguest. */
-static bool match_any(const struct redact *redact, unsigned ignored_kinds, struct place p,
+static bool match_any(const struct redact *redact, unsigned ignored_kinds, struct text_place p,
 	struct match *m, enum redact_kind *kind)
 {
 	static const struct {
@@ -89,7 +89,7 @@ struct span {
 
 struct replacing {
 	const struct redact *r;
-	struct place all;
+	struct text_place all;
 	struct buf *out;
 	struct redact_tally *tally;
 	unsigned ignored_kinds;
@@ -145,14 +145,14 @@ static bool is_name(
 
 static int replace(struct replacing x)
 {
-	const struct place all = x.all;
+	const struct text_place all = x.all;
 	for (size_t i = 0; i < all.len;) {
 		struct match m;
 		struct span s = x.due;
 		bool found = x.due.to && i == x.due.from;
 		if (!found &&
-			match_any(x.r, x.ignored_kinds, (struct place){all.text, all.len, i}, &m,
-				&s.kind) &&
+			match_any(x.r, x.ignored_kinds, (struct text_place){all.text, all.len, i},
+				&m, &s.kind) &&
 			!is_name(&x, i, m, s.kind)) {
 			s.from = i + m.keep;
 			s.to = s.from + m.secret;
@@ -204,7 +204,7 @@ int redact_over(const struct redact *redact, const char *text, size_t len, struc
 
 /* Returns the secret that lies across `at`, with the words that identify it; several if they
  * overlap. from == to: none. */
-static struct span across(const struct redact *redact, struct place p, size_t at)
+static struct span across(const struct redact *redact, struct text_place p, size_t at)
 {
 	struct span s = {0};
 	size_t back = redact && redact->secrets.longest > SECRET_MAX_BYTES ? redact->secrets.longest
@@ -225,7 +225,7 @@ static struct span across(const struct redact *redact, struct place p, size_t at
 size_t redact_cut(const struct redact *redact, const char *text, size_t len, size_t at, bool behind)
 {
 	/* A secret may be longer than the part that is looked at, so look again at each new cut. */
-	for (struct span s; (s = across(redact, (struct place){text, len, 0}, at)).to;)
+	for (struct span s; (s = across(redact, (struct text_place){text, len, 0}, at)).to;)
 		at = behind ? s.to : s.from;
 	return at;
 }

@@ -18,17 +18,17 @@ static bool in_alnum(char c)
 }
 
 /* Reports whether a word may begin here: the byte before does not belong to one. */
-static bool at_word(struct place p)
+static bool at_word(struct text_place p)
 {
 	return p.at == 0 || !is_word(p.text[p.at - 1]);
 }
 
-static const char *here(struct place p)
+static const char *here(struct text_place p)
 {
 	return p.text + p.at;
 }
 
-static size_t left(struct place p)
+static size_t left(struct text_place p)
 {
 	return p.len - p.at;
 }
@@ -40,7 +40,7 @@ static bool same_letter(char a, char b)
 	return !((a ^ b) & ~0x20);
 }
 
-static bool starts(struct place p, const char *with)
+static bool starts(struct text_place p, const char *with)
 {
 	if (!left(p) || !same_letter(*here(p), *with))
 		return false;
@@ -65,7 +65,7 @@ enum { ENDLESS_BYTES = 8 * 1024 };
 
 enum { PEM_LINE_BYTES = 100 };
 
-bool match_pem(struct place p, struct match *out)
+bool match_pem(struct text_place p, struct match *out)
 {
 	static const char begin[] = "-----BEGIN ", end[] = "-----END ";
 	if (!starts(p, begin))
@@ -124,14 +124,14 @@ static bool ends_command(const char *at, const char *from)
 }
 
 /* Reports whether the command up to the place contains the word `curl`. */
-static bool behind_curl(struct place p)
+static bool behind_curl(struct text_place p)
 {
 	size_t back = p.at < LINE_BEFORE_BYTES ? p.at : LINE_BEFORE_BYTES;
 	const char *from = here(p) - back;
 	if (!memmem(from, back, "curl", 4))
 		return false;
 	for (const char *at = here(p); at-- > from && !ends_command(at, from);) {
-		struct place word = {p.text, p.at, (size_t)(at - p.text)};
+		struct text_place word = {p.text, p.at, (size_t)(at - p.text)};
 		if (starts(word, "curl") && at_word(word) && !is_word(at[4]))
 			return true;
 	}
@@ -139,7 +139,7 @@ static bool behind_curl(struct place p)
 }
 
 /* Matches curl -u USER:PASSWORD, in each spelling of the option. */
-static bool match_curl(struct place p, struct match *out)
+static bool match_curl(struct text_place p, struct match *out)
 {
 	static const char *const longs[] = {"--user=", "--user ", "--proxy-user=", "--proxy-user "};
 	size_t cluster = run_of(here(p) + 1, left(p) - 1, in_alnum), option = 0;
@@ -151,7 +151,7 @@ static bool match_curl(struct place p, struct match *out)
 		option = starts(p, longs[i]) ? strlen(longs[i]) : option;
 	if (!option || !behind_curl(p))
 		return false;
-	struct place v = p;
+	struct text_place v = p;
 	v.at += option;
 	v.at += run_of(here(v), left(v), in_blank);
 	size_t user = run_of(here(v), left(v) < USER_BYTES ? left(v) : USER_BYTES, in_password);
@@ -165,7 +165,7 @@ static bool match_curl(struct place p, struct match *out)
 	return len && (len == ENDLESS_BYTES || !is_placeholder(here(v), len));
 }
 
-bool match_header(struct place p, struct match *out)
+bool match_header(struct text_place p, struct match *out)
 {
 	static const char *const names[] = {"authorization:", "proxy-authorization:", "x-api-key:",
 		"api-key:", "cookie:", "set-cookie:"};
@@ -177,7 +177,7 @@ bool match_header(struct place p, struct match *out)
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		if (!starts(p, names[i]))
 			continue;
-		struct place v = p;
+		struct text_place v = p;
 		v.at += strlen(names[i]);
 		v.at += run_of(here(v), left(v), in_blank);
 		for (size_t k = 0; k < ARRAY_LEN(schemes); k++)
@@ -217,7 +217,7 @@ static const char *user_end(const char *user, size_t len)
 }
 
 /* Matches scheme://user:PASSWORD@. */
-bool match_url(struct place p, struct match *out)
+bool match_url(struct text_place p, struct match *out)
 {
 	if (!starts(p, "://"))
 		return false;
@@ -318,7 +318,7 @@ static bool is_secret_value(const char *value, size_t len, bool quoted, bool sho
 	return shouted || (len >= 6 && (quoted || has_digit(value, len)));
 }
 
-bool match_value(struct place p, struct match *out)
+bool match_value(struct text_place p, struct match *out)
 {
 	if (!at_word(p) || !in_name(*here(p)))
 		return false;
@@ -326,7 +326,7 @@ bool match_value(struct place p, struct match *out)
 	bool shouted;
 	if (!is_secret_name(here(p), name, &shouted))
 		return false;
-	struct place v = p;
+	struct text_place v = p;
 	v.at += name;
 	v.at += run_of(here(v), left(v), in_blank);
 	if (!left(v) || (*here(v) != '=' && *here(v) != ':'))
@@ -411,7 +411,7 @@ static bool is_random(const char *tail, size_t len, bool (*in)(char))
 	return lower && upper && !memchr(tail, '-', len);
 }
 
-static bool match_jwt(struct place p, struct match *out)
+static bool match_jwt(struct text_place p, struct match *out)
 {
 	size_t len = run_of(here(p), left(p), in_jwt), dots = 0;
 	*out = (struct match){0, len};
@@ -425,7 +425,7 @@ static bool match_jwt(struct place p, struct match *out)
 	return len >= 30 && dots == 2;
 }
 
-bool match_token(struct place p, struct match *out)
+bool match_token(struct text_place p, struct match *out)
 {
 	if (!at_word(p) || !in_alnum(*here(p)))
 		return false;
@@ -473,7 +473,7 @@ static double bits_per_byte(const char *text, size_t len)
 }
 
 /* Reports whether a word is a digest, a public key or a path: these have the same alphabet. */
-static bool is_harmless(struct place p, const char *word, size_t len)
+static bool is_harmless(struct text_place p, const char *word, size_t len)
 {
 	static const char *const before[] = {"h1:", "SHA256:", "base64,", "ssh-rsa ",
 		"ssh-ed25519 ", "ecdsa-sha2-nistp256 ", "integrity", "sha256:", "sha512:"};
@@ -490,7 +490,7 @@ static bool is_harmless(struct place p, const char *word, size_t len)
 	return false;
 }
 
-bool match_entropy(struct place p, struct match *out)
+bool match_entropy(struct text_place p, struct match *out)
 {
 	if (p.at && in_base64(p.text[p.at - 1]))
 		return false;

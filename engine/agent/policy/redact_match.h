@@ -5,7 +5,7 @@
 #define POLICY_REDACT_MATCH_H
 #include "agent/policy/redact.h"
 
-struct place {
+struct text_place {
 	const char *text;
 	size_t len, at;
 };
@@ -15,7 +15,7 @@ struct match {
 	size_t keep, secret;
 };
 
-typedef bool redact_match_fn(struct place p, struct match *out);
+typedef bool redact_match_fn(struct text_place p, struct match *out);
 
 redact_match_fn match_pem, match_header, match_url, match_value, match_token, match_entropy;
 #endif

@@ -23,14 +23,14 @@ bool list_has(const char *list, const char *word, bool globs)
 }
 
 /* One token of a row's options, without its mark. */
-struct token {
+struct option_token {
 	char mark; /* see programs_table.h; 0: it keeps the level */
 	bool valued;
 	char text[64];
 };
 
 /* Reads the token at `at`. Returns the place after it, or NULL at the end. */
-static const char *next_token(const char *at, struct token *token)
+static const char *next_token(const char *at, struct option_token *token)
 {
 	at += strspn(at, " ");
 	size_t len = strcspn(at, " ");
@@ -56,7 +56,7 @@ struct found {
 };
 
 /* Finds a whole option: --long, its abbreviation where the token is marked, or -word. */
-static bool whole_matches(const struct token *token, const char *word, size_t len)
+static bool whole_matches(const struct option_token *token, const char *word, size_t len)
 {
 	char name[256];
 	snprintf(name, sizeof(name), "%.*s", (int)len, word);
@@ -73,7 +73,7 @@ static bool whole_matches(const struct token *token, const char *word, size_t le
 static struct found find_whole(const char *options, const char *word)
 {
 	struct found found = {.known = false};
-	struct token token;
+	struct option_token token;
 	const char *equals = *word == '-' ? strchr(word, '=') : NULL;
 	size_t len = equals ? (size_t)(equals - word) : strlen(word);
 	for (const char *at = options; (at = next_token(at, &token));) {
@@ -93,7 +93,7 @@ static struct found find_whole(const char *options, const char *word)
 static struct found find_letter(const char *options, const char *letters)
 {
 	struct found found = {.known = false};
-	struct token token;
+	struct option_token token;
 	for (const char *at = options; !found.known && (at = next_token(at, &token));)
 		if (token.text[0] == '-' && token.text[1] == *letters && !token.text[2])
 			found = (struct found){true, token.valued, token.mark,
@@ -104,7 +104,7 @@ static struct found find_letter(const char *options, const char *letters)
 /* A call while its words are read. */
 struct gathering {
 	struct judge *judge;
-	const struct call *call;
+	const struct program_call *call;
 	const struct rule *rule;
 	struct reading *reading;
 	enum level level;
@@ -262,8 +262,8 @@ static void judge_computed(struct gathering *gathering)
 }
 
 /* Reads the words of the call behind index `from`. Returns the level. */
-static enum level read_call(struct judge *judge, const struct call *call, const struct rule *rule,
-	size_t from, struct reading *reading)
+static enum level read_call(struct judge *judge, const struct program_call *call,
+	const struct rule *rule, size_t from, struct reading *reading)
 {
 	reading->verb = from - 1;
 	struct gathering g = {judge, call, rule, reading, .level = rule->level, .at = from,
@@ -304,7 +304,7 @@ static const struct rule *verb_rule(const struct rule *rule, const char *verb)
 }
 
 static unsigned judge_verb(
-	struct judge *judge, const struct call *call, const struct rule *first, size_t at)
+	struct judge *judge, const struct program_call *call, const struct rule *first, size_t at)
 {
 	struct reading reading = {.file = false};
 	const char *verb = call_text(call, at);
@@ -318,7 +318,8 @@ static unsigned judge_verb(
 
 /* Judges a program whose level is that of its verb. Behind an option that is not understood any
  * word may be the verb. */
-static unsigned judge_verbs(struct judge *judge, const struct call *call, const struct rule *first)
+static unsigned judge_verbs(
+	struct judge *judge, const struct program_call *call, const struct rule *first)
 {
 	struct reading reading = {.file = false};
 	read_call(judge, call, first, 1, &reading);
@@ -335,7 +336,8 @@ static unsigned judge_verbs(struct judge *judge, const struct call *call, const 
 	return traits;
 }
 
-unsigned judge_by_rules(struct judge *judge, const struct call *call, const struct rule *rule)
+unsigned judge_by_rules(
+	struct judge *judge, const struct program_call *call, const struct rule *rule)
 {
 	struct reading reading = {.file = false};
 	if (rule->verbs)

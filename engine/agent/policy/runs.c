@@ -4,13 +4,13 @@
 #include <fnmatch.h>
 #include <string.h>
 
-static size_t first_operand(const struct call *call, const struct reading *reading)
+static size_t first_operand(const struct program_call *call, const struct reading *reading)
 {
 	return reading->operand_count ? reading->operands[0] : call->count;
 }
 
 /* Judges every place where a command may begin: an option that is not understood hides it. */
-static unsigned judge_everywhere(struct judge *judge, const struct call *call)
+static unsigned judge_everywhere(struct judge *judge, const struct program_call *call)
 {
 	unsigned traits = 0;
 	for (size_t i = 1; i < call->count; i++)
@@ -27,7 +27,8 @@ static unsigned judge_codes(struct judge *judge, const struct reading *reading)
 	return traits;
 }
 
-unsigned run_rest(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_rest(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	size_t first = first_operand(call, reading), at = first + reading->skip;
 	for (size_t i = 1; !strcmp(call->name, "command") && i < first; i++)
@@ -51,7 +52,8 @@ unsigned run_rest(struct judge *judge, const struct call *call, const struct rea
 	return traits | judge_everywhere(judge, call);
 }
 
-unsigned run_script(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_script(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	unsigned traits = judge_codes(judge, reading);
 	for (size_t i = 0; !reading->codes && i < reading->operand_count; i++) {
@@ -63,7 +65,8 @@ unsigned run_script(struct judge *judge, const struct call *call, const struct r
 	return traits;
 }
 
-unsigned run_strings(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_strings(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	unsigned traits = TRAIT_CODE;
 	size_t first = first_operand(call, reading);
@@ -76,12 +79,12 @@ unsigned run_strings(struct judge *judge, const struct call *call, const struct 
 
 /* --- shells -------------------------------------------------------------------------------- */
 
-static bool reads_as_bash(const struct call *call)
+static bool reads_as_bash(const struct program_call *call)
 {
 	return list_has("bash rbash ksh zsh", call->name, false);
 }
 
-static unsigned judge_input(struct judge *judge, const struct call *call)
+static unsigned judge_input(struct judge *judge, const struct program_call *call)
 {
 	const char *fed = call_fed(call);
 	return fed ? judge_script(judge, fed, reads_as_bash(call)) | TRAIT_CODE
@@ -90,7 +93,7 @@ static unsigned judge_input(struct judge *judge, const struct call *call)
 
 /* Judges text for the shell that `call` starts, where it reads some of it as no other one does. */
 static unsigned judge_shell_text(
-	struct judge *judge, const struct call *call, const struct shell_word *word)
+	struct judge *judge, const struct program_call *call, const struct shell_word *word)
 {
 	if (!strcmp(call->name, "fish") && strchr(word->text, '\r'))
 		judge_raise(judge, LEVEL_DESTRUCTIVE, "fish: a carriage return ends a word");
@@ -105,7 +108,8 @@ struct shell_options {
 };
 
 /* Reads a long option. */
-static void read_long(struct judge *judge, const struct call *call, struct shell_options *options)
+static void read_long(
+	struct judge *judge, const struct program_call *call, struct shell_options *options)
 {
 	const char *word = call_text(call, options->operand), *value = strchr(word, '=');
 	bool starts = list_has("--rcfile* --init-file*", word, true);
@@ -124,7 +128,8 @@ static void read_long(struct judge *judge, const struct call *call, struct shell
 }
 
 /* Reads a cluster: each o or O, behind - or +, takes one of the words that follow it. */
-static void read_short(struct judge *judge, const struct call *call, struct shell_options *options)
+static void read_short(
+	struct judge *judge, const struct program_call *call, struct shell_options *options)
 {
 	const char *word = call_text(call, options->operand++);
 	if (!strcmp(call->name, "fish") && word[1] == 'C') {
@@ -143,7 +148,7 @@ static void read_short(struct judge *judge, const struct call *call, struct shel
 	}
 }
 
-static struct shell_options read_options(struct judge *judge, const struct call *call)
+static struct shell_options read_options(struct judge *judge, const struct program_call *call)
 {
 	struct shell_options o = {.operand = 1};
 	for (const char *word; (word = call_text(call, o.operand)), *word == '-' || *word == '+';) {
@@ -162,7 +167,8 @@ static struct shell_options read_options(struct judge *judge, const struct call 
 	return o;
 }
 
-unsigned run_shell(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_shell(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	struct shell_options o = read_options(judge, call);
 	const char *file = call_text(call, o.operand);
@@ -178,7 +184,7 @@ unsigned run_shell(struct judge *judge, const struct call *call, const struct re
 		return o.traits | judge_input(judge, call);
 	bool computed = o.operand < call->count && call->words[o.operand]->computed;
 	if (computed && call->words[o.operand]->splits) { /* it may be nothing */
-		const struct call rest = {
+		const struct program_call rest = {
 			call->name, call->words + o.operand, call->count - o.operand, call->node};
 		o.traits |= run_shell(judge, &rest, reading);
 	}
@@ -187,7 +193,8 @@ unsigned run_shell(struct judge *judge, const struct call *call, const struct re
 	return o.traits | TRAIT_CODE;
 }
 
-unsigned run_eval(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_eval(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	(void)reading;
 	struct shell_word text = {.text = NULL};
@@ -198,7 +205,8 @@ unsigned run_eval(struct judge *judge, const struct call *call, const struct rea
 	return traits | (text.computed ? TRAIT_RUNS_INPUT : 0u);
 }
 
-unsigned run_source(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_source(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	const char *file = call_text(call, 1);
 	(void)reading;
@@ -211,7 +219,8 @@ unsigned run_source(struct judge *judge, const struct call *call, const struct r
 	return TRAIT_CODE;
 }
 
-unsigned run_trap(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_trap(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	if (reading->operand_count < 2 || !strcmp(call_text(call, reading->operands[0]), "-"))
 		return 0;
@@ -225,13 +234,14 @@ unsigned run_trap(struct judge *judge, const struct call *call, const struct rea
 /* --- wrappers with rules of their own ------------------------------------------------------ */
 
 /* Judges env, sudo and others: settings, then the command. */
-unsigned run_env(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_env(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	size_t at = first_operand(call, reading);
 	unsigned traits = 0;
 	bool splits = !strcmp(call->name, "env") && reading->codes && *reading->codes->text;
 	for (const struct shell_word *code = reading->codes; code; code = code->next) {
-		const struct call own = {.words = &code, .count = 1};
+		const struct program_call own = {.words = &code, .count = 1};
 		struct shell_word text = *code;
 		text.text = words_join(judge, splits ? "env" : "", &own, 0);
 		text.text = words_join(judge, text.text, call, at);
@@ -250,7 +260,7 @@ unsigned run_env(struct judge *judge, const struct call *call, const struct read
 static const struct shell_word input_word = {.text = "$(input)", .computed = true, .splits = true};
 
 /* Returns the text that xargs replaces by what it reads, or NULL where it appends that. */
-static const char *replaced(const struct call *call, size_t end)
+static const char *replaced(const struct program_call *call, size_t end)
 {
 	const char *mark = NULL;
 	for (size_t i = 1; i < end; i++) {
@@ -264,8 +274,8 @@ static const char *replaced(const struct call *call, size_t end)
 }
 
 /* Judges the command with a word that nobody knows where its input stands. */
-static unsigned judge_with_input(
-	struct judge *judge, const struct call *call, size_t from, size_t end, const char *mark)
+static unsigned judge_with_input(struct judge *judge, const struct program_call *call, size_t from,
+	size_t end, const char *mark)
 {
 	const struct shell_word **words =
 		arena_array(&judge->arena, end - from + 1, sizeof(*words));
@@ -278,7 +288,8 @@ static unsigned judge_with_input(
 	return judge_words(judge, words, count, call->node);
 }
 
-unsigned run_xargs(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_xargs(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	size_t at = first_operand(call, reading);
 	unsigned traits = reading->unknown ? judge_everywhere(judge, call) : 0;
@@ -293,12 +304,13 @@ unsigned run_xargs(struct judge *judge, const struct call *call, const struct re
 }
 
 /* Arguments behind ::: fill the command, or are commands; without them the input does. */
-unsigned run_parallel(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_parallel(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	size_t from = first_operand(call, reading), end = from;
 	while (end < call->count && strncmp(call_text(call, end), ":::", 3) != 0)
 		end++;
-	const struct call template = {.words = call->words, .count = end};
+	const struct program_call template = {.words = call->words, .count = end};
 	const char *command = words_join(judge, "", &template, from);
 	bool reads = end == call->count || !strncmp(call_text(call, end), "::::", 4);
 	unsigned traits = reading->unknown ? judge_everywhere(judge, call) : 0;
@@ -309,7 +321,7 @@ unsigned run_parallel(struct judge *judge, const struct call *call, const struct
 	if (reads && !runs)
 		traits |= judge_with_input(judge, call, from, end, NULL);
 	for (size_t i = end + 1; i < call->count; i++) {
-		const struct call one = {.words = call->words + i, .count = 1};
+		const struct program_call one = {.words = call->words + i, .count = 1};
 		judge_script(judge, words_join(judge, command, &one, 0), false);
 		if (runs)
 			judge_script(judge, call_text(call, i), false);
@@ -320,7 +332,7 @@ unsigned run_parallel(struct judge *judge, const struct call *call, const struct
 /* --- find ---------------------------------------------------------------------------------- */
 
 /* Reports whether find visits all of a vital tree and no test picks from it. */
-static bool finds_everything(const struct judge *judge, const struct call *call)
+static bool finds_everything(const struct judge *judge, const struct program_call *call)
 {
 	bool all = false;
 	size_t i = 1;
@@ -338,7 +350,8 @@ static bool finds_everything(const struct judge *judge, const struct call *call)
 }
 
 /* Judges the command behind -exec. Returns the index of its end. */
-static size_t judge_exec(struct judge *judge, const struct call *call, size_t at, unsigned *traits)
+static size_t judge_exec(
+	struct judge *judge, const struct program_call *call, size_t at, unsigned *traits)
 {
 	size_t end = at + 1;
 	while (end < call->count && strcmp(call_text(call, end), ";") != 0 &&
@@ -351,7 +364,8 @@ static size_t judge_exec(struct judge *judge, const struct call *call, size_t at
 	return end;
 }
 
-unsigned run_find(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_find(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	static const char compared[] = "-name -iname -path -ipath -wholename -regex -newer* -size "
 				       "-mtime -mmin -user -group -perm -samefile";
@@ -381,7 +395,8 @@ unsigned run_find(struct judge *judge, const struct call *call, const struct rea
 
 /* Judges npx, uv run, yarn NAME: a program of the system is judged; any other is a script or a
  * package of the project's. */
-unsigned run_executed(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_executed(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	struct verdict aside = {.level = LEVEL_READ_ONLY}, *whole = judge->verdict;
 	size_t at = first_operand(call, reading);

@@ -109,7 +109,8 @@ void judge_assign(struct judge *judge, const char *word)
 	judge_evaluated(judge, value + 1);
 }
 
-unsigned run_names(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_names(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	(void)reading;
 	const char *fed = call_fed(call);
@@ -133,7 +134,8 @@ unsigned run_names(struct judge *judge, const struct call *call, const struct re
 	return 0;
 }
 
-unsigned run_set(struct judge *judge, const struct call *call, const struct reading *reading)
+unsigned run_set(
+	struct judge *judge, const struct program_call *call, const struct reading *reading)
 {
 	(void)reading;
 	for (size_t i = 1; i < call->count; i++) {
