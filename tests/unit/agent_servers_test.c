@@ -5,8 +5,10 @@
 #include "base/buf.h"
 #include "base/cleanup.h"
 #include "tests/kit/tap.h"
+#include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #define OPENAI_CALL(name, arguments)                                                               \
 	KIT_STREAM "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"c\","    \
@@ -349,17 +351,40 @@ static void asked_to_wait(const char *headers)
 }
 
 /* One message has the cause, in each retry and in the end. */
-static void not_dialled(const char *endpoint, const char *want)
+static void not_dialled(const char *endpoint, int retries, const char *want)
 {
 	AUTO_KIT k = {.format = "openai",
 		.order = json_pack("{s:[{s:s, s:s, s:b, s:b, s:b}]}", "channels", "name", "p",
 			"endpoint", endpoint, "tls", 0, "local", 1, "private", 0),
-		.provider = json_pack("{s:i}", "max_retries", 1),
+		.provider = json_pack("{s:i}", "max_retries", retries),
 		.replies = {{"", 0, 0}}};
 	kit_run(&k);
 	has_str(kit_reason(&k), want, "%s", endpoint);
-	is(kit_count(k.output, want), 2, "in the retry's notice, too");
+	is(kit_count(k.output, want), (size_t)retries + 1, "in each retry's notice, too");
 	is(kit_count(k.output, "mpty reply"), 0, "and nothing else is said of it");
+}
+
+/* A server whose queue is full answers nobody. The broker waits for ten seconds. */
+static void not_answered(void)
+{
+	enum { QUEUED = 2 };
+	int queued[QUEUED];
+	char endpoint[64];
+	struct sockaddr_in a = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	socklen_t len = sizeof(a);
+	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (bind(fd, (struct sockaddr *)&a, len) || listen(fd, 0) ||
+		getsockname(fd, (struct sockaddr *)&a, &len))
+		bail("cannot listen on loopback");
+	for (int i = 0; i < QUEUED; i++) {
+		queued[i] = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (!connect(queued[i], (struct sockaddr *)&a, len) || errno != EINPROGRESS)
+			diag("connection %d to the full queue: %m", i);
+	}
+	snprintf(endpoint, sizeof(endpoint), "127.0.0.1:%d", ntohs(a.sin_port));
+	not_dialled(endpoint, 0, "no answer from the provider: nothing answered in time; look");
+	for (int i = 0; i < QUEUED; i++)
+		close(queued[i]);
 }
 
 /* Checks that a refusal by the proxy is reported, with advice for whoever runs it. */
@@ -513,9 +538,14 @@ int main(void)
 	asked_to_wait("retry-after-ms: 1600");
 	asked_to_wait("retry-after-ms: 1600\r\nretry-after: 100");
 	asked_to_wait("retry-after: 100\r\nx-ms-retry-after-ms: 1600.0");
-	not_dialled("127.0.0.1:1", "no answer from the provider: the connection is refused; look");
-	not_dialled(
-		"nowhere.invalid:80", "no answer from the provider: its host name is not found");
+	not_dialled("127.0.0.1:1", 1,
+		"no answer from the provider: the connection is refused; look whether base_url");
+	not_dialled("nowhere.invalid:80", 1,
+		"no answer from the provider: its host name is not found; look");
+	/* No connection goes to a broadcast address, not even that of loopback. */
+	not_dialled("127.255.255.255:80", 1,
+		"no answer from the provider: no way leads to its host; look");
+	not_answered();
 	unreached("http://user:word@127.0.0.1:1",
 		"no answer from sandbox.upstream_proxy: the connection is refused; look whether it "
 		"runs, takes");
