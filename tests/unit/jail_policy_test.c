@@ -37,13 +37,14 @@ static void test_least(void)
 }
 
 /* Every field. */
-static const char whole[] =
-	LEAST(",\"env\":{\"LANG\":\"C\",\"A\":\"\"},\"network\":{\"proxy_fd\":5},"
-	      "\"read\":[\"/a\"],\"write\":[\"/b\",\"/c\"],\"protect\":[\"/srv/.git\"],"
-	      "\"hide\":[\"/srv/"
-	      ".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
-	      "\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6},\"bundle\":\"/d\","
-	      "\"require\":{\"landlock\":5},\"allow_root_jail\":true,\"pty\":true");
+static const char whole[] = LEAST(
+	",\"env\":{\"LANG\":\"C\",\"A\":\"\"},\"network\":{\"proxy_fd\":5},"
+	"\"read\":[\"/a\"],\"write\":[\"/b\",\"/c\"],\"protect\":[\"/srv/.git\"],"
+	"\"hide\":[\"/srv/"
+	".env\"],\"limits\":{\"memory_mb\":1,\"cpu_secs\":2,\"processes\":3,"
+	"\"open_files\":4,\"file_mb\":5,\"tmp_mb\":6,\"memory_by\":\"watch\"},\"bundle\":\"/d\","
+	"\"repositories\":[\"/srv\"],\"aside\":\"/e\","
+	"\"require\":{\"landlock\":5},\"allow_root_jail\":true,\"pty\":true");
 
 static void test_whole(void)
 {
@@ -57,7 +58,10 @@ static void test_whole(void)
 		5, "paths");
 	is_str(json_string_value(json_array_get(p.write, 1)), "/c", "in order");
 	is(p.memory_mb + p.tmp_mb, 7, "limits");
+	is(p.memory_by, MEMORY_BY_WATCH, "what must limit memory");
 	is_str(p.bundle, "/d", "bundle");
+	is_str(p.aside, "/e", "aside");
+	ok(policy_frees(&p, "/srv/x"), "repositories");
 	ok(p.allow_root_jail && p.pty, "flags");
 	is_str(json_string_value(json_object_get(p.env, "LANG")), "C",
 		"a variable of the policy replaces the default");
