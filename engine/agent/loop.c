@@ -484,14 +484,14 @@ static unsigned set_up_tools(struct loop *loop, bool run)
 		.audit = on_audit,
 		.propose = on_propose,
 		.ctx = loop};
-	if (!run || !c || !c->policy)
+	if (!run || !c || !c->any)
 		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
 	loop->commands = (struct tool_commands){.launcher = loop->world->launcher,
 		.permits = &loop->permits,
 		.rules = {.commands_free = c->free,
 			.build_free = !strcmp(c->approval, "auto"),
 			.auto_approve = c->auto_approve,
-			.has_network = c->has_network},
+			.has_network = c->policy.network != JAIL_OFFLINE},
 		.one_by_one = !strcmp(c->approval, "step"),
 		.timeout_secs = c->timeout_secs,
 		.verify_timeout_secs = c->verify_timeout_secs,

@@ -51,8 +51,8 @@ static int prepare(struct agent *agent, struct err *e)
 	signal(SIGXFSZ, SIG_IGN);
 	if (order_read(STDIN_FILENO, &agent->order, e) || open_workspace(agent, e))
 		return -1;
-	if (agent->order.commands.policy &&
-		launcher_start(agent->order.commands.policy, -1, &agent->launcher, e))
+	if (agent->order.commands.any &&
+		launcher_start(&agent->order.commands.policy, -1, &agent->launcher, e))
 		return -1;
 	if (http_global(e) || channels_start(&agent->order, &agent->channels, e))
 		return -1;

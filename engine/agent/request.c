@@ -115,14 +115,14 @@ static int read_commands(struct order *order, json_t *from, struct err *e)
 		"verify_timeout_secs", &c->verify_timeout_secs);
 	if (unpacked(rc, &why, e))
 		return -1;
-	const char *network = json_string_value(json_object_get(policy, "network"));
-	c->policy = json_incref(policy);
+	if (jail_policy_decode(policy, &c->policy, e))
+		return err_wrap(e, "the policy");
+	c->any = true;
 	c->verify = json_is_array(verify) ? json_incref(verify) : NULL;
 	c->run_command = strcmp(run, "no");
 	c->free = !strcmp(run, "yes");
 	c->approval = keep(&order->arena, approval);
 	c->auto_approve = auto_approve;
-	c->has_network = network && strcmp(network, "none");
 	return 0;
 }
 
@@ -164,7 +164,7 @@ int order_read(int fd, struct order *out, struct err *e)
 
 void order_done(struct order *order)
 {
-	json_decref(order->commands.policy);
+	jail_policy_done(&order->commands.policy);
 	json_decref(order->commands.verify);
 	arena_done(&order->arena);
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
+#include "contract/jail_policy.h"
 #include "types/types.h"
 
 struct order_channel {
@@ -25,9 +26,9 @@ struct order {
 	struct order_channel *channels;
 	size_t channel_count;
 	struct order_commands {
-		/* Agent6-jail's policy without argv and timeout_secs; NULL: no commands. */
-		json_t *policy;
-		bool run_command, free, auto_approve, has_network;
+		bool any; /* false: no commands, and the rest is empty */
+		struct jail_policy policy;
+		bool run_command, free, auto_approve;
 		const char *approval; /* auto, confirm, step */
 		json_t *verify;       /* argv; NULL: none */
 		int64_t timeout_secs, verify_timeout_secs;

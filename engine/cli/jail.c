@@ -62,11 +62,12 @@ static struct jail_order order_of(const struct jailing *jailing, json_t *argv)
 }
 
 /* Returns the policy of a tool state with these grants. */
-static json_t *make_policy(const struct jailing *jailing)
+static struct jail_policy make_policy(const struct jailing *jailing)
 {
-	json_t *policy = confine_policy(&jailing->confine, &jailing->state);
+	struct jail_policy policy = confine_policy(&jailing->confine, &jailing->state);
 	const char *network = call_value(jailing->call, "network");
-	json_object_set_new(policy, "network", json_string(network ? network : "none"));
+	policy.network = network && !strcmp(network, "host") ? JAIL_HOST : JAIL_OFFLINE;
+	policy.proxy_fd = 0;
 	return policy;
 }
 
@@ -120,7 +121,7 @@ static int settle(struct jailing *jailing, struct err *e)
 /* --- what could be seen ----------------------------------------------------------------------- */
 
 /* Prints the mounts of a real jail, as its kernel reports them. */
-static int explain(struct jailing *jailing, const json_t *policy, struct err *e)
+static int explain(struct jailing *jailing, const struct jail_policy *policy, struct err *e)
 {
 	json_auto_t *status = NULL;
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -136,11 +137,11 @@ static int explain(struct jailing *jailing, const json_t *policy, struct err *e)
 		return code < 0 ? -1 : err_set(e, "the jail cannot be looked at");
 	AUTO_BUF title = BUF_INIT(MOUNTS_BYTES_MAX), layers = BUF_INIT(MOUNTS_BYTES_MAX),
 		 shown = BUF_INIT(4 * MOUNTS_BYTES_MAX);
-	text_clean(&title, json_get_text(policy, "cwd"), PATH_MAX);
+	text_clean(&title, policy->cwd, PATH_MAX);
 	buf_adds(&layers, "in force: ");
 	layers_text(&layers, json_object_get(status, "layers"), 2);
-	printf("%s in %s\n\n", json_get_text(policy, "profile"), title.data);
-	if (!strcmp(json_get_text(policy, "profile"), "strict") && text.len)
+	printf("%s in %s\n\n", jailing->confine.profile, title.data);
+	if (policy->profile == JAIL_STRICT && text.len)
 		printf("%s", mounts_text(&shown, text.data) ? "" : shown.data);
 	else
 		text_print("the host's own tree; Landlock lets through: the workspace, the "
@@ -162,11 +163,11 @@ static int explain(struct jailing *jailing, const json_t *policy, struct err *e)
 static bool strict_works(const struct jailing *jailing)
 {
 	json_auto_t *status = NULL;
-	json_auto_t *policy = profile_probe("strict", jailing->confine.allow_root_jail);
+	AUTO_JAIL_POLICY policy = profile_probe(JAIL_STRICT, jailing->confine.allow_root_jail);
 	struct jail_order order = profile_order(NULL);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int stdio[] = {nothing, nothing, nothing};
-	bool works = nothing < 0 || !jail_call(policy, &order, stdio, NULL, &status, NULL);
+	bool works = nothing < 0 || !jail_call(&policy, &order, stdio, NULL, &status, NULL);
 	jail_order_done(&order);
 	return works;
 }
@@ -201,7 +202,8 @@ static int keep_terminals(int stdio[3], struct err *e)
 	return 0;
 }
 
-static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *relay, struct err *e)
+static int run_in_jail(
+	struct jailing *jailing, struct jail_policy *policy, struct relay *relay, struct err *e)
 {
 	json_auto_t *status = NULL;
 	char limit[ENDING_LIMIT_BYTES];
@@ -222,7 +224,7 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 	jailing->confine.profile = "hardened";
 	if (confine_check_reserved(&jailing->confine, &jailing->state, e))
 		return -1;
-	json_object_set_new(policy, "profile", json_string("hardened"));
+	policy->profile = JAIL_HARDENED;
 	json_decref(status);
 	status = NULL;
 	code = jail_call(policy, &jailing->order, relay->command, relay, &status, e);
@@ -231,18 +233,17 @@ static int run_in_jail(struct jailing *jailing, json_t *policy, struct relay *re
 
 /* Limits the command's output, which is a file of the jail's. The limit on file sizes holds for it,
  * and too much output is an error. */
-static void limit_output(const json_t *policy)
+static void limit_output(const struct jail_policy *policy)
 {
 	struct rlimit limit;
-	json_int_t mb = json_get_int(json_object_get(policy, "limits"), "file_mb");
-	if (mb <= 0 || getrlimit(RLIMIT_FSIZE, &limit))
+	if (policy->file_mb <= 0 || getrlimit(RLIMIT_FSIZE, &limit))
 		return;
-	rlim_t bytes = (rlim_t)mb * 1024 * 1024;
+	rlim_t bytes = (rlim_t)policy->file_mb * 1024 * 1024;
 	limit.rlim_cur = bytes < limit.rlim_cur ? bytes : limit.rlim_cur;
 	setrlimit(RLIMIT_FSIZE, &limit);
 }
 
-static int run_command(struct jailing *jailing, json_t *policy, struct err *e)
+static int run_command(struct jailing *jailing, struct jail_policy *policy, struct err *e)
 {
 	static struct relay relay; /* too large for the stack */
 	limit_output(policy);
@@ -269,12 +270,12 @@ static int run_jail(struct jailing *jailing, struct err *e)
 	jailing->state.tool.pty = call_has(c, "pty");
 	if (settle(jailing, e))
 		return -1;
-	json_auto_t *policy = make_policy(jailing);
+	AUTO_JAIL_POLICY policy = make_policy(jailing);
 	jailing->order = order_of(jailing, command(c));
 	if (!call_has(c, "explain") && operator_file_dir(jailing->setup.statedir.repo, e))
 		return -1;
-	return call_has(c, "explain") ? explain(jailing, policy, e)
-				      : run_command(jailing, policy, e);
+	return call_has(c, "explain") ? explain(jailing, &policy, e)
+				      : run_command(jailing, &policy, e);
 }
 
 static int run(const struct call *call)

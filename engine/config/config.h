@@ -117,8 +117,6 @@ int config_check_key(const char *provider, const char *key, struct err *e);
 /* Returns the word for `value` of a key that is a choice ("sandbox.profile", of a provider
  * "auth"). */
 const char *config_word(const char *key, unsigned value);
-/* Returns the word for a policy's "limits.memory_by"; NULL: any. */
-const char *config_memory_by(const struct config_limits *limits);
 
 /* Appends the keys whose last part is `part`, as budget.max_usd for max_usd: each in quotes, with "
  * or " between them. Returns false if there are none, or keys begin with `part`. */

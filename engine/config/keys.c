@@ -75,12 +75,6 @@ const char *config_word(const char *key, unsigned value)
 	return key_choices(key)[value];
 }
 
-const char *config_memory_by(const struct config_limits *limits)
-{
-	static const char key[] = "sandbox.limits.memory_by";
-	return limits->memory_by == MEMORY_BOUND_ANY ? NULL : config_word(key, limits->memory_by);
-}
-
 static unsigned choice_of(const char *name, const char *text)
 {
 	const char *const *words = key_choices(name);

@@ -207,63 +207,83 @@ int confine_check_reserved(const struct confine *confine, const struct state *st
 }
 
 /* Returns a limit: a state may only lower the operator's. */
-static json_int_t lower(struct opt_int asked, int64_t ceiling)
+static int64_t lower(struct opt_int asked, int64_t ceiling)
 {
 	return asked.present && asked.value < ceiling ? asked.value : ceiling;
 }
 
-static json_t *limits(const struct tool_state *state, const struct config_limits *limits)
+enum jail_memory_by confine_memory_by(const struct config *config)
 {
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:I,s:s*}", "memory_mb",
-		lower(state->memory_mb, limits->memory_mb), "cpu_secs",
-		lower(state->cpu_secs, limits->cpu_secs), "processes",
-		lower(state->processes, limits->processes), "open_files",
-		lower(state->open_files, limits->open_files), "file_mb",
-		lower(state->file_mb, limits->file_mb), "tmp_mb", (json_int_t)limits->tmp_mb,
-		"memory_by", config_memory_by(limits));
+	static const enum jail_memory_by by[] = {[MEMORY_BOUND_ANY] = JAIL_BY_ANY,
+		[MEMORY_BOUND_WATCH] = JAIL_BY_WATCH,
+		[MEMORY_BOUND_CGROUP] = JAIL_BY_CGROUP};
+	return by[config->sandbox.limits.memory_by];
 }
 
-json_t *confine_policy(const struct confine *confine, const struct state *state)
+static void set_limits(
+	struct jail_policy *policy, const struct tool_state *state, const struct config *config)
 {
-	static const char *const access[] = {
-		[WORKSPACE_WRITE] = "write", [WORKSPACE_READ] = "read", [WORKSPACE_NONE] = "none"};
-	const struct tool_state *t = &state->tool;
+	const struct config_limits *limits = &config->sandbox.limits;
+	policy->memory_mb = lower(state->memory_mb, limits->memory_mb);
+	policy->cpu_secs = lower(state->cpu_secs, limits->cpu_secs);
+	policy->processes = lower(state->processes, limits->processes);
+	policy->open_files = lower(state->open_files, limits->open_files);
+	policy->file_mb = lower(state->file_mb, limits->file_mb);
+	policy->tmp_mb = limits->tmp_mb;
+	policy->memory_by = confine_memory_by(config);
+}
+
+static void set_grants(
+	struct jail_policy *policy, const struct confine *confine, const struct tool_state *state)
+{
 	const struct config_sandbox *sandbox = &confine->config->sandbox;
-	enum network_way way = confine_network_row(confine, state)->tool;
-	json_t *network = way == WAY_LISTED ? json_pack("{s:i}", "proxy_fd", (int)LAUNCHER_PROXY_FD)
-					    : json_string(way == WAY_HOST ? "host" : "none");
-	json_t *read = json_array(), *write = json_array();
-	add_texts(read, sandbox->read.items, sandbox->read.count);
-	add_texts(read, t->reads, t->read_count);
-	if (t->workspace != WORKSPACE_NONE)
-		add_texts(read, confine->elsewhere.items, confine->elsewhere.count);
-	if (confine->objects && t->workspace != WORKSPACE_NONE)
-		add_texts(read, &confine->objects, 1);
-	add_texts(write, t->writes, t->write_count);
+	policy->read = json_array();
+	policy->write = json_array();
+	add_texts(policy->read, sandbox->read.items, sandbox->read.count);
+	add_texts(policy->read, state->reads, state->read_count);
+	if (state->workspace != WORKSPACE_NONE)
+		add_texts(policy->read, confine->elsewhere.items, confine->elsewhere.count);
+	if (confine->objects && state->workspace != WORKSPACE_NONE)
+		add_texts(policy->read, &confine->objects, 1);
+	add_texts(policy->write, state->writes, state->write_count);
 	if (confine->data_dir)
-		json_array_append_new(write, json_string(confine->data_dir));
-	json_t *repositories = confine->data_dir ? json_pack("[s]", confine->data_dir) : NULL;
-	return json_pack(
-		"{s:i,s:o*,s:s*,s:s,s:s*,s:o,s:{s:s,s:s},s:o,s:o,s:o,s:o,s:s*,s:o,s:b,s:o*}",
-		"version", 1, "repositories", repositories, "aside", confine->aside, "profile",
-		confine->profile, "cwd",
-		t->workspace == WORKSPACE_NONE ? confine->data_dir : confine->workspace, "network",
-		network, "workspace", "path", confine->workspace, "access", access[t->workspace],
-		"read", read, "write", write, "protect", confine_protected(confine, t), "hide",
-		confine_hidden(confine), "bundle", confine->bundle, "limits",
-		limits(t, &sandbox->limits), "allow_root_jail", confine->allow_root_jail, "pty",
-		t->pty ? json_true() : NULL);
+		add_texts(policy->write, &confine->data_dir, 1);
 }
 
-json_t *confine_command_policy(const struct confine *confine)
+struct jail_policy confine_policy(const struct confine *confine, const struct state *state)
+{
+	static const enum jail_access access[] = {[WORKSPACE_WRITE] = JAIL_WRITE,
+		[WORKSPACE_READ] = JAIL_READ,
+		[WORKSPACE_NONE] = JAIL_NO_ACCESS};
+	const struct tool_state *t = &state->tool;
+	enum network_way way = confine_network_row(confine, state)->tool;
+	struct jail_policy policy = jail_policy_of(
+		jail_profile_find(confine->profile), confine->workspace, access[t->workspace]);
+	if (t->workspace == WORKSPACE_NONE)
+		policy.cwd = confine->data_dir;
+	policy.network = way == WAY_HOST ? JAIL_HOST : JAIL_OFFLINE;
+	policy.proxy_fd = way == WAY_LISTED ? LAUNCHER_PROXY_FD : 0;
+	set_grants(&policy, confine, t);
+	policy.protect = confine_protected(confine, t);
+	policy.hide = confine_hidden(confine);
+	policy.repositories = confine->data_dir ? json_pack("[s]", confine->data_dir) : NULL;
+	policy.aside = confine->aside;
+	policy.bundle = confine->bundle;
+	set_limits(&policy, t, confine->config);
+	policy.allow_root_jail = confine->allow_root_jail;
+	policy.pty = t->pty;
+	return policy;
+}
+
+struct jail_policy confine_command_policy(const struct confine *confine)
 {
 	bool host = confine_network_row(confine, NULL)->command == WAY_HOST;
 	struct state any = {.kind = KIND_TOOL, .tool = {.network = NETWORK_AUTO}};
-	json_t *policy = confine_policy(confine, &any);
-	json_object_set_new(policy, "network", json_string(host ? "host" : "none"));
-	json_object_set_new(
-		policy, "write", json_array()); /* the data directory is for tool states only */
-	json_object_del(policy, "repositories");
+	struct jail_policy policy = confine_policy(confine, &any);
+	policy.network = host ? JAIL_HOST : JAIL_OFFLINE;
+	policy.proxy_fd = 0;
+	json_array_clear(policy.write); /* the data directory is for tool states only */
+	json_decref(TAKE_PTR(policy.repositories));
 	return policy;
 }
 

@@ -1,12 +1,13 @@
 /*
- * Confinement of a machine on this host (docs/confinement.md): the only place that builds a jail
- * policy, and the checks that refuse a machine at its start rather than weaken its confinement.
+ * Confinement of a machine on this host (docs/confinement.md): the jail policies of its commands,
+ * and the checks that refuse a machine at its start rather than weaken its confinement.
  */
 #ifndef CONFINE_CONFINE_H
 #define CONFINE_CONFINE_H
 #include "base/arena.h"
 #include "config/config.h"
 #include "config/network.h"
+#include "contract/jail_policy.h"
 #include "machine/machine.h"
 
 /* A path that no command may write, or that none may see. */
@@ -71,12 +72,13 @@ int confine_check_found(
 bool confine_runs_commands(const struct state *state, const struct config *config);
 /* Reports whether the commands or edits of `state` may change the workspace. */
 bool confine_writes(const struct state *state);
-/* Returns the jail policy of a tool state, complete but for the order. New reference. */
-json_t *confine_policy(const struct confine *confine, const struct state *state);
-/* Returns the policy of every command that an agent runs, complete but for env and the
- * order: the workspace is writable, and there is no network unless sandbox.tool_network is
- * allow. New reference. */
-json_t *confine_command_policy(const struct confine *confine);
+/* Returns the jail policy of a tool state, to be released. Its texts are `confine`'s. */
+struct jail_policy confine_policy(const struct confine *confine, const struct state *state);
+/* Returns the same for every command that an agent runs, but for env: the workspace is writable,
+ * and there is no network unless sandbox.tool_network is allow. */
+struct jail_policy confine_command_policy(const struct confine *confine);
+/* Returns the policy's memory_by for sandbox.limits.memory_by. */
+enum jail_memory_by confine_memory_by(const struct config *config);
 /* Returns the variables of this process's environment that every command gets: LANG, LC_ALL, TERM
  * and TZ, as far as they are set. New reference. */
 json_t *confine_environment(void);

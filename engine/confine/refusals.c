@@ -215,7 +215,7 @@ int confine_check_grant(
 struct demands {
 	bool (*runs_commands)(const struct state *state, const struct config *config);
 	/* The jail policy of its commands; NULL: it runs none. */
-	json_t *(*policy)(const struct confine *confine, const struct state *state);
+	struct jail_policy (*policy)(const struct confine *confine, const struct state *state);
 	/* Refuses what the state asks for and does not get; NULL: it asks for nothing. */
 	void (*check)(struct refusals *refusals, const struct state *state,
 		const struct confine *confine);
@@ -239,7 +239,7 @@ static bool runs_no_commands(const struct state *state, const struct config *con
 	return false;
 }
 
-static json_t *agent_policy(const struct confine *confine, const struct state *state)
+static struct jail_policy agent_policy(const struct confine *confine, const struct state *state)
 {
 	(void)state;
 	return confine_command_policy(confine);
@@ -329,18 +329,21 @@ static void check_hidden(struct refusals *refusals, const struct confine *confin
 static void check_sizes(
 	struct refusals *refusals, const struct state *state, const struct confine *confine)
 {
-	static const char *const lists[] = {"read", "write", "protect", "hide"};
-	enum { POLICY_PATHS_MAX = 256 }; /* jail/policy.h */
-	json_auto_t *policy = demands[state->kind]->policy(confine, state);
+	AUTO_JAIL_POLICY policy = demands[state->kind]->policy(confine, state);
+	const struct {
+		const char *name;
+		const json_t *paths;
+	} lists[] = {{"read", policy.read}, {"write", policy.write}, {"protect", policy.protect},
+		{"hide", policy.hide}};
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		char why[256];
-		size_t count = json_array_size(json_object_get(policy, lists[i]));
-		if (count <= POLICY_PATHS_MAX)
+		size_t count = json_array_size(lists[i].paths);
+		if (count <= JAIL_PATHS_MAX)
 			continue;
 		snprintf(why, sizeof(why),
 			"sandbox.%s comes to %zu paths with what is added to it, and a jail takes "
 			"%d; name directories that hold several",
-			lists[i], count, POLICY_PATHS_MAX);
+			lists[i].name, count, JAIL_PATHS_MAX);
 		refuse(refusals, state->name, why);
 	}
 }

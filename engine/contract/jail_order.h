@@ -3,7 +3,7 @@
  * before.
  *
  * A launcher has one policy and is given orders; agent6-jail called for one command reads both as
- * one object (schema/policy.schema.json). Both texts are made here and nowhere else.
+ * one object (jail_policy.h). An order's text is made here and nowhere else.
  */
 #ifndef CONTRACT_JAIL_ORDER_H
 #define CONTRACT_JAIL_ORDER_H
@@ -20,7 +20,6 @@ struct jail_order {
 void jail_order_done(struct jail_order *order);
 /* Returns the order as a launcher reads it, heap text; NULL: out of memory. */
 char *jail_order_text(const struct jail_order *order);
-/* Returns `policy` with the order in it, heap text. NULL as order: the policy of a launcher, whose
- * orders replace the members that the format wants. */
-char *jail_policy_text(const json_t *policy, const struct jail_order *order);
+/* Returns the same as an object. New reference. */
+json_t *jail_order_encode(const struct jail_order *order);
 #endif

@@ -2,6 +2,7 @@
 
 #include "contract/event.h"
 #include "contract/fact.h"
+#include "contract/jail_policy.h"
 #include "contract/outcome.h"
 
 #include <string.h>
@@ -19,3 +20,5 @@ WORDS_DEFINE(agent_event, AGENT_EVENTS, EVENT_COUNT)
 WORDS_DEFINE(decision, DECISIONS, DECIDE_COUNT)
 WORDS_DEFINE(audit_type, AUDIT_TYPES, AUDIT_TYPE_COUNT)
 WORDS_DEFINE(waker, WAKERS, WAKER_COUNT)
+WORDS_DEFINE(jail_access, JAIL_ACCESSES, JAIL_ACCESS_COUNT)
+WORDS_DEFINE(jail_profile, JAIL_PROFILES, JAIL_PROFILE_COUNT)

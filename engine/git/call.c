@@ -5,7 +5,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "base/path.h"
-#include "contract/jail_order.h"
+#include "contract/jail_policy.h"
 #include "git/environment.h"
 #include "git/parse.h"
 #include "launch/ending.h"
@@ -53,11 +53,11 @@ static json_t *outside(const struct git_repo *git_repo, const char *top, const c
 /* Returns the jail's access to the call's tree. A granted tree is searched for sockets; without a
  * repository it is only a working directory and may hold everything that is installed, so nothing
  * is granted. */
-static const char *access_of(const struct git_repo *git_repo, const struct git_call *call)
+static enum jail_access access_of(const struct git_repo *git_repo, const struct git_call *call)
 {
 	if (call->write || git_repo->traced)
-		return "write";
-	return git_repo->git_dir ? "read" : "none";
+		return JAIL_WRITE;
+	return git_repo->git_dir ? JAIL_READ : JAIL_NO_ACCESS;
 }
 
 static int deadline_secs(const struct git_call *call)
@@ -98,45 +98,40 @@ static void name_repository(json_t *env, const struct git_repo *git_repo)
 	json_object_set_new(env, "PATH", json_string("/usr/local/bin:/usr/bin:/bin"));
 }
 
-/* An order to agent6-jail, with its policy. */
-struct asked {
-	json_t *policy; /* owned */
-	struct jail_order order;
-};
-
-static void asked_done(struct asked *asked)
-{
-	json_decref(asked->policy);
-	jail_order_done(&asked->order);
-}
-
 /* Builds the policy of a call. A reading call needs no uid of its own: its git executes nothing,
  * and can write nowhere. */
-static json_t *policy_of(
+static struct jail_policy policy_of(
 	const struct git_repo *git_repo, const struct git_call *call, const char *profile)
 {
 	const char *top = top_of(git_repo, call);
-	return json_pack("{s:i,s:[s],s:s,s:s,s:s,s:{s:s,s:s},s:o,s:b}", "version", 1,
-		"repositories", top, "profile", profile, "cwd", top, "network", "none", "workspace",
-		"path", top, "access", access_of(git_repo, call), "read",
-		outside(git_repo, top, profile), "allow_root_jail",
-		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail);
+	struct jail_policy policy =
+		jail_policy_of(jail_profile_find(profile), top, access_of(git_repo, call));
+	policy.repositories = json_pack("[s]", top);
+	policy.read = outside(git_repo, top, profile);
+	policy.allow_root_jail =
+		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail;
+	return policy;
 }
 
-static int asked_init(struct asked *asked, const struct git_repo *git_repo,
-	const struct git_call *call, const struct buf *names, const char *profile, struct err *e)
+/* Returns the input of agent6-jail for the call, heap text; NULL: there can be none. */
+static char *asked_text(const struct git_repo *git_repo, const struct git_call *call,
+	const struct buf *names, const char *profile, struct err *e)
 {
 	json_t *env = environment_new(names, &git_repo->filters, call->as, e);
-	*asked = (struct asked){.order = {.env = env, .timeout_secs = deadline_secs(call)}};
 	if (!env)
-		return -1;
+		return NULL;
 	if (call->hook)
 		name_repository(env, git_repo);
 	if (call->borrowed)
 		json_object_set_new(env, "GIT_OBJECT_DIRECTORY", json_string(git_repo->borrowed));
-	asked->order.argv = git_argv(git_repo, call);
-	asked->policy = policy_of(git_repo, call, profile);
-	return asked->policy ? 0 : err_set(e, "a path of the repository is not UTF-8");
+	AUTO_JAIL_POLICY policy = policy_of(git_repo, call, profile);
+	struct jail_order order = {
+		.argv = git_argv(git_repo, call), .env = env, .timeout_secs = deadline_secs(call)};
+	char *text = jail_policy_text(&policy, &order);
+	jail_order_done(&order);
+	if (!text)
+		err_set(e, "a path of the repository is not UTF-8");
+	return text;
 }
 
 /* --- the process ------------------------------------------------------------------------------ */
@@ -171,13 +166,12 @@ static int judge(int status_fd, int code, struct ended *out, struct err *e)
 }
 
 /* Runs the jail. Returns -1 if it could not be started, or was killed. */
-static int run_jail(const struct asked *asked, const struct git_call *call, struct buf *out,
+static int run_jail(const char *text, const struct git_call *call, struct buf *out,
 	struct buf *words, struct ended *ended, struct err *e)
 {
 	const struct buf *input = call->input;
 	AUTO_FREE char *jail = child_sibling("agent6-jail", e);
-	AUTO_FREE char *text = jail_policy_text(asked->policy, &asked->order);
-	if (!jail || !text)
+	if (!jail)
 		return err_set(e, "out of memory");
 	if (strlen(text) > POLICY_BYTES_MAX)
 		return err_set(
@@ -213,13 +207,13 @@ static int run_jail(const struct asked *asked, const struct git_call *call, stru
 /* Runs the jail, more than once if needed. The profile works on this host, so a failed set-up is
  * temporary: a socket in the work tree that comes and goes, a lack of resources. Nothing has run
  * then. */
-static int run_in(const struct asked *asked, const struct git_call *call, struct buf *out,
-	struct buf *words, struct ended *ended, struct err *e)
+static int run_in(const char *text, const struct git_call *call, struct buf *out, struct buf *words,
+	struct ended *ended, struct err *e)
 {
 	int tries = 0;
 	do {
 		buf_clear(words);
-		if (run_jail(asked, call, out, words, ended, e))
+		if (run_jail(text, call, out, words, ended, e))
 			return -1;
 	} while (ended->ending == ENDING_UNMADE && ending_again(++tries));
 	return 0;
@@ -273,17 +267,14 @@ static int run(const struct git_repo *git_repo, const struct git_call *call,
 	AUTO_BUF words = BUF_INIT(GIT_OUTPUT_MAX);
 	if (!find_git())
 		return err_set(e, "git is not installed");
-	struct asked asked;
-	int failed = asked_init(&asked, git_repo, call, names, profile, e) ||
-		     run_in(&asked, call, out, &words, &ended, e);
-	asked_done(&asked);
-	if (failed)
+	AUTO_FREE char *text = asked_text(git_repo, call, names, profile, e);
+	if (!text || run_in(text, call, out, &words, &ended, e))
 		return -1;
 	if (*ended.why.text)
 		return err_set(e, "%s was not run, its %s jail could not be set up, %s%s%s",
 			call->hook ? "a hook" : "git", profile, ended.why.text,
 			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
-	failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
+	bool failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
 	return failed ? report(call, &ended, out, &words, e) : 0;
 }
 
@@ -299,11 +290,9 @@ const char *git_profile(struct err *why)
 		struct buf names = {0};
 		struct ended ended = {0};
 		AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX), words = BUF_INIT(GIT_OUTPUT_MAX);
-		struct asked asked;
-		if (!asked_init(&asked, &none, &call, &names, "strict", &unstrict) &&
-			!run_in(&asked, &call, &out, &words, &ended, &unstrict))
+		AUTO_FREE char *text = asked_text(&none, &call, &names, "strict", &unstrict);
+		if (text && !run_in(text, &call, &out, &words, &ended, &unstrict))
 			unstrict = ended.why;
-		asked_done(&asked);
 		found = *unstrict.text ? "hardened" : "strict";
 	}
 	*why = unstrict;

@@ -4,7 +4,6 @@
 #include "base/fdpass.h"
 #include "base/io.h"
 #include "base/json.h"
-#include "contract/jail_order.h"
 #include "launch/orphans.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +12,7 @@
 
 enum { STOP_MS = 5000 };
 
-static int policy_file(const json_t *policy, struct err *e)
+static int policy_file(const struct jail_policy *policy, struct err *e)
 {
 	AUTO_FREE char *text = jail_policy_text(policy, NULL);
 	if (!text)
@@ -30,7 +29,8 @@ static int start(const char *path, const int fds[], int count, struct child *chi
 	return child_start(&spec, child, e);
 }
 
-int launcher_start(const json_t *policy, int proxy_fd, struct launcher *out, struct err *e)
+int launcher_start(
+	const struct jail_policy *policy, int proxy_fd, struct launcher *out, struct err *e)
 {
 	int pair[2], ends[2], room = LAUNCHER_ORDER_BYTES_MAX;
 	AUTO_FREE char *path = child_sibling("agent6-jail", e);

@@ -9,12 +9,13 @@
 #ifndef LAUNCH_LAUNCHER_H
 #define LAUNCH_LAUNCHER_H
 #include "base/child.h"
+#include "contract/jail_policy.h"
 #include <jansson.h>
 
 /* An order's descriptors are stdin, stdout, stderr, and the pipe for its status line, whose end
  * means that all of the command's processes have ended. */
 enum { LAUNCHER_ORDER_BYTES_MAX = 192 * 1024, LAUNCHER_FDS = 4, LAUNCHER_STATUS_BYTES_MAX = 65536 };
-/* The number of `proxy_fd` below in the launcher, for a policy's "proxy_fd". */
+/* The number of `proxy_fd` below in the launcher, for a policy's proxy_fd. */
 enum { LAUNCHER_PROXY_FD = 5 };
 
 struct launcher {
@@ -28,10 +29,10 @@ struct launcher {
 		.child = {-1, -1}, .socket_fd = -1, .words_fd = -1                                 \
 	}
 
-/* Starts a launcher for `policy`, which has no argv and timeout_secs: orders have them.
- * `proxy_fd` (-1: none) is borrowed. The launcher ends with this process, however that dies. */
-int launcher_start(
-	const json_t *policy, int proxy_fd, struct launcher *out, struct err *e) MUST_CHECK;
+/* Starts a launcher for `policy`. `proxy_fd` (-1: none) is borrowed. The launcher ends with this
+ * process, however that dies. */
+int launcher_start(const struct jail_policy *policy, int proxy_fd, struct launcher *out,
+	struct err *e) MUST_CHECK;
 /* Gives an order: {"argv":[...]}, with "env" and "timeout_secs" if wanted. The descriptors are
  * borrowed. 0: the launcher has it; 1: the launcher has ended, and the command will never run; -1:
  * the order is too long, or this host lacks a resource. */

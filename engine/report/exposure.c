@@ -99,18 +99,17 @@ static json_t *env_names(const struct tool_state *state)
 static json_t *tool_exposure(const struct state *state, const struct confine *confine)
 {
 	const struct tool_state *t = &state->tool;
-	json_auto_t *policy = confine_policy(confine, state);
-	json_t *limits = json_deep_copy(json_object_get(policy, "limits"));
+	AUTO_JAIL_POLICY policy = confine_policy(confine, state);
+	json_t *limits = jail_policy_limits(&policy);
 	json_object_set_new(limits, "timeout_secs", json_integer(state->timeout_secs));
 	bool refused = network_refusal(confine_network_row(confine, state)->tool) != NULL;
 	json_t *out = json_pack(
-		"{s:s, s:s, s:o, s:{s:O, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
+		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
-		json_object_get(json_object_get(policy, "workspace"), "access"), "mode", "tool",
-		"terminal", terminal_ranks[t->pty], "sets", "reads",
-		json_object_get(policy, "read"), "writes", json_object_get(policy, "write"),
-		"egress", tool_egress(t), "env", env_names(t), "secrets",
-		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
+		jail_access_name(policy.access), "mode", "tool", "terminal", terminal_ranks[t->pty],
+		"sets", "reads", policy.read, "writes", policy.write, "egress", tool_egress(t),
+		"env", env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits",
+		limits, "egress_refused", refused);
 	json_auto_t *near = private_text(t, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
@@ -207,17 +206,17 @@ static const char *commands_words(const struct config *config)
 /* Adds the exposure of an agent's commands in mode `run`. */
 static void add_commands(json_t *exposure, const struct confine *confine)
 {
-	json_auto_t *policy = confine_command_policy(confine);
+	AUTO_JAIL_POLICY policy = confine_command_policy(confine);
+	json_auto_t *limits = jail_policy_limits(&policy);
 	json_t *sets = json_object_get(exposure, "sets");
 	json_object_set_new(exposure, "verify", verify_text(confine->config));
 	json_object_set_new(exposure, "commands", json_string(commands_words(confine->config)));
-	json_object_set(sets, "reads", json_object_get(policy, "read"));
-	json_object_set(sets, "writes", json_object_get(policy, "write"));
+	json_object_set(sets, "reads", policy.read);
+	json_object_set(sets, "writes", policy.write);
 	if (confine_network_row(confine, NULL)->command == WAY_HOST)
 		json_array_append_new(
 			json_object_get(sets, "egress"), json_string(EXPOSURE_ANY_HOST));
-	json_object_update_missing(
-		json_object_get(exposure, "limits"), json_object_get(policy, "limits"));
+	json_object_update_missing(json_object_get(exposure, "limits"), limits);
 }
 
 static json_t *agent_exposure(const struct state *state, const struct confine *confine)

@@ -63,8 +63,8 @@ static void meanwhile(struct drive *drive, const struct position *next)
 		jails_retire(&drive->live.jails);
 	if (!tool || !jails_none(&drive->live.jails))
 		return;
-	json_auto_t *policy = confine_policy(&drive->env.confine, next->state);
-	live_ahead(&drive->live, policy);
+	AUTO_JAIL_POLICY policy = confine_policy(&drive->env.confine, next->state);
+	live_ahead(&drive->live, &policy);
 }
 
 int drive_hold(struct drive *drive, struct err *e)

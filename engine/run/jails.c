@@ -1,13 +1,13 @@
 #include "run/jails.h"
 
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void end_slot(struct jails *jails, int at)
 {
 	struct jail_slot *s = &jails->slots[at];
 	launcher_stop(&s->launcher);
-	json_decref(s->policy);
+	free(s->policy);
 	jails->count--;
 	memmove(s, s + 1, sizeof(*s) * (size_t)(jails->count - at));
 }
@@ -19,10 +19,11 @@ static void to_front(struct jails *jails, int at)
 	jails->slots[0] = found;
 }
 
-struct launcher *jails_find(struct jails *jails, const json_t *policy, struct err *e)
+struct launcher *jails_find(struct jails *jails, const struct jail_policy *policy, struct err *e)
 {
+	AUTO_FREE char *text = jail_policy_text(policy, NULL);
 	for (int i = 0; i < jails->count; i++)
-		if (json_equal(jails->slots[i].policy, policy)) {
+		if (text && jails->slots[i].policy && !strcmp(jails->slots[i].policy, text)) {
 			to_front(jails, i);
 			return &jails->slots[0].launcher;
 		}
@@ -31,7 +32,7 @@ struct launcher *jails_find(struct jails *jails, const json_t *policy, struct er
 	struct jail_slot *s = &jails->slots[jails->count];
 	if (launcher_start(policy, -1, &s->launcher, e))
 		return NULL;
-	s->policy = json_incref((json_t *)(uintptr_t)policy);
+	s->policy = TAKE_PTR(text);
 	to_front(jails, jails->count++);
 	/* Wait for retired launchers only now, while the new one builds its first jail. */
 	for (int i = jails->count - 1; i > 0; i--)
@@ -55,7 +56,7 @@ void jails_retire(struct jails *jails)
 {
 	for (int i = 0; i < jails->count; i++) {
 		launcher_close(&jails->slots[i].launcher);
-		json_decref(TAKE_PTR(jails->slots[i].policy));
+		free(TAKE_PTR(jails->slots[i].policy));
 	}
 }
 

@@ -11,7 +11,7 @@ enum { JAILS_MAX = 4 };
 
 struct jails {
 	struct jail_slot {
-		json_t *policy; /* owned; NULL: retired */
+		char *policy; /* as text, owned; NULL: retired */
 		struct launcher launcher;
 	} slots[JAILS_MAX]; /* the most recent first */
 	int count;
@@ -19,7 +19,7 @@ struct jails {
 
 /* Returns the launcher for `policy`, and starts it if needed. NULL: it cannot be started. Valid
  * until the next call of any of these functions. */
-struct launcher *jails_find(struct jails *jails, const json_t *policy, struct err *e);
+struct launcher *jails_find(struct jails *jails, const struct jail_policy *policy, struct err *e);
 /* Ends the launcher that jails_find returned last. */
 void jails_drop(struct jails *jails);
 /* Reports whether there is no launcher that could be returned. */

@@ -53,7 +53,7 @@ enum live_end live_agent(struct live *live, const struct step *step, struct fact
 	json_t **egress, struct err *e);
 
 /* Starts the launcher of a policy, so that its first jail is ready when a step needs it. */
-void live_ahead(struct live *live, const json_t *policy);
+void live_ahead(struct live *live, const struct jail_policy *policy);
 /* Runs the command of a tool step in a jail of the step's policy, without the rest of live_tool. */
 enum live_end live_jail(struct live *live, const struct step *step, struct fact *fact,
 	json_t **egress, struct err *e);

@@ -95,12 +95,12 @@ static int start_egress(struct live *live, const struct step *step, struct run *
 	return 0;
 }
 
-static bool has_list(const json_t *policy)
+static bool has_list(const struct jail_policy *policy)
 {
-	return json_object_get(json_object_get(policy, "network"), "proxy_fd");
+	return policy->proxy_fd > 0;
 }
 
-void live_ahead(struct live *live, const json_t *policy)
+void live_ahead(struct live *live, const struct jail_policy *policy)
 {
 	struct err unheard = ERR_NONE; /* the step that needs the launcher gets the error */
 	if (!has_list(policy))
@@ -109,14 +109,14 @@ void live_ahead(struct live *live, const json_t *policy)
 
 static int find_launcher(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	if (!has_list(step->policy)) {
-		run->through = jails_find(&live->jails, step->policy, e);
+	if (!has_list(&step->policy)) {
+		run->through = jails_find(&live->jails, &step->policy, e);
 		return run->through ? 0 : -1;
 	}
 	if (run->egress.broker.pid < 0 && start_egress(live, step, run, e))
 		return -1;
 	run->through = &run->own;
-	return launcher_start(step->policy, run->egress.jail_fd, &run->own, e);
+	return launcher_start(&step->policy, run->egress.jail_fd, &run->own, e);
 }
 
 static void drop_launcher(struct live *live, struct run *run)

@@ -81,7 +81,7 @@ int64_t plan_backoff_ms(const struct state *state, int attempt, double jitter)
 void step_done(struct step *step)
 {
 	fact_done(&step->fact);
-	json_decref(step->policy);
+	jail_policy_done(&step->policy);
 	jail_order_done(&step->order);
 	json_decref(step->confine);
 	json_decref(step->request);

@@ -6,7 +6,7 @@
 #ifndef RUN_PLAN_H
 #define RUN_PLAN_H
 #include "confine/confine.h"
-#include "contract/jail_order.h"
+#include "contract/jail_policy.h"
 #include "instance/position.h"
 
 /* The fixed facts of one start. Everything is borrowed. */
@@ -25,10 +25,11 @@ struct step {
 	const struct state *state;
 	uint64_t seq;
 	int attempt, execution;
-	struct fact fact;        /* the result, if nothing needs to run; FACT_NONE: run it */
-	struct jail_order order; /* tool: the command; timeout and environment with it */
-	json_t *policy;          /* tool: for agent6-jail */
-	char *stdin_text;        /* tool: its stdin; NULL: /dev/null */
+	struct fact fact; /* the result, if nothing needs to run; FACT_NONE: run it */
+	/* Tool: its jail, and the command with its timeout and environment. */
+	struct jail_policy policy;
+	struct jail_order order;
+	char *stdin_text; /* tool: its stdin; NULL: /dev/null */
 	size_t stdin_len;
 	const json_t *poke; /* tool: to write to data/poke.json; NULL: none; borrowed */
 	json_t *confine;    /* agent: the first line */

@@ -147,13 +147,13 @@ static json_t *commands(const struct plan_env *env, const struct state *state)
 {
 	const struct config *c = env->confine.config;
 	const struct config_list *argv = &c->workflow.verify_command;
-	json_t *policy = confine_command_policy(&env->confine);
-	json_object_set_new(policy, "env", plan_environment(env));
+	AUTO_JAIL_POLICY policy = confine_command_policy(&env->confine);
+	policy.env = plan_environment(env);
 	json_t *verify = argv->count ? json_array() : json_null();
 	for (size_t i = 0; i < argv->count; i++)
 		json_array_append_new(verify, json_string(argv->items[i]));
-	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", policy, "run",
-		config_word("sandbox.run_commands", c->sandbox.run_commands), "approval",
+	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", jail_policy_encode(&policy),
+		"run", config_word("sandbox.run_commands", c->sandbox.run_commands), "approval",
 		config_word("approval.default", c->approval.mode), "auto_approve",
 		env->auto_approve, "verify", verify, "timeout_secs",
 		(json_int_t)state->timeout_secs, "verify_timeout_secs",

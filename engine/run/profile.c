@@ -10,11 +10,12 @@
 /* The probe is this program, which takes as much memory as it needs. */
 enum { PROBE_SECS = 20, PROBE_MEMORY_MB = 1 << 24 };
 
-json_t *profile_probe(const char *profile, bool allow_root_jail)
+struct jail_policy profile_probe(enum jail_profile profile, bool allow_root_jail)
 {
-	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:b,s:{s:i}}", "version", 1, "profile", profile,
-		"cwd", "/tmp", "workspace", "path", "/tmp", "access", "none", "allow_root_jail",
-		allow_root_jail, "limits", "memory_mb", PROBE_MEMORY_MB);
+	struct jail_policy policy = jail_policy_of(profile, "/tmp", JAIL_NO_ACCESS);
+	policy.allow_root_jail = allow_root_jail;
+	policy.memory_mb = PROBE_MEMORY_MB;
+	return policy;
 }
 
 struct jail_order profile_order(json_t *argv)
@@ -25,18 +26,15 @@ struct jail_order profile_order(json_t *argv)
 
 /* Makes the fact (to be released) of a command, `argv` or one that only succeeds, in a jail of the
  * given policy; both are taken. -1: the jail cannot be set up. */
-static int try_jail(
-	struct live *live, json_t *policy, json_t *argv, struct fact *fact, struct err *e)
+static int try_jail(struct live *live, struct jail_policy policy, json_t *argv, struct fact *fact,
+	struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
 	struct step step = {
 		.state = &state, .attempt = 1, .policy = policy, .order = profile_order(argv)};
-	const char *memory_by = config_memory_by(&live->config->sandbox.limits);
+	step.policy.memory_by = confine_memory_by(live->config);
 	*fact = (struct fact){.kind = FACT_NONE};
-	if (memory_by)
-		json_object_set_new(
-			json_object_get(policy, "limits"), "memory_by", json_string(memory_by));
 	enum live_end end = live_jail(live, &step, fact, NULL, e);
 	step_done(&step);
 	return end == LIVE_FACT ? 0 : -1;
@@ -45,7 +43,7 @@ static int try_jail(
 static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 {
 	AUTO_FACT fact = {0};
-	if (try_jail(live, profile_probe("strict", allow_root_jail), NULL, &fact, e))
+	if (try_jail(live, profile_probe(JAIL_STRICT, allow_root_jail), NULL, &fact, e))
 		return -1;
 	if (fact.kind != FACT_TOOL || !fact.tool.exit.known || fact.tool.exit.value != 0)
 		return err_set(e, "a probe command did not succeed in it");
@@ -63,10 +61,9 @@ static int probe_hardened(
 	AUTO_FREE char *directory = NULL;
 	int rc = offline_open(&target, e) ? -1 : offline_command(&target, &argv, &directory, e);
 	if (!rc) {
-		json_t *taken = profile_probe("hardened", allow_root_jail);
-		json_object_set_new(taken, "bundle", json_string(directory));
-		json_object_set_new(
-			json_object_get(taken, "workspace"), "path", json_string(workspace));
+		struct jail_policy taken = profile_probe(JAIL_HARDENED, allow_root_jail);
+		taken.bundle = directory;
+		taken.workspace = workspace;
 		AUTO_FACT fact = {0};
 		rc = try_jail(live, taken, argv, &fact, e) ? -1 : offline_judge(&target, &fact, e);
 	}
@@ -104,13 +101,12 @@ const char *profile_resolve(
 /* Adds a path once, up to the number a policy may have: the jails of the states report the rest. */
 static void add_place(json_t *list, const char *path)
 {
-	enum { PLACES_MAX = 256 }; /* jail/policy.h: POLICY_PATHS_MAX */
 	size_t i;
 	const json_t *known;
 	json_array_foreach (list, i, known)
 		if (!strcmp(json_string_value(known), path))
 			return;
-	if (i < PLACES_MAX)
+	if (i < JAIL_PATHS_MAX)
 		json_array_append_new(list, json_string(path));
 }
 
@@ -132,11 +128,12 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 		add_place(places, confine->data_dir);
 	if (!writes && !json_array_size(places))
 		return 0;
-	json_t *policy = profile_probe("strict", false);
-	json_object_set(policy, "write", places);
-	if (writes)
-		json_object_set_new(policy, "workspace",
-			json_pack("{s:s, s:s}", "path", confine->workspace, "access", "write"));
+	struct jail_policy policy = profile_probe(JAIL_STRICT, false);
+	policy.write = json_incref(places);
+	if (writes) {
+		policy.workspace = confine->workspace;
+		policy.access = JAIL_WRITE;
+	}
 	AUTO_FACT fact = {0};
 	return try_jail(live, policy, NULL, &fact, e);
 }

@@ -15,9 +15,8 @@ const char *profile_resolve(
  * a start by root checks this, in one jail with all paths that the states may write. */
 int profile_check_ids(struct live *live, const struct machine *machine,
 	const struct confine *confine, struct err *e) MUST_CHECK;
-/* Returns the policy of a probe command: only a fault of the host can keep it from running. New
- * reference. */
-json_t *profile_probe(const char *profile, bool allow_root_jail);
+/* Returns the policy of a probe command: only a fault of the host can keep it from running. */
+struct jail_policy profile_probe(enum jail_profile profile, bool allow_root_jail);
 /* Returns the order of a probe command, to be released; takes `argv` (NULL: one that succeeds). */
 struct jail_order profile_order(json_t *argv);
 #endif

@@ -13,7 +13,6 @@
  * PEER... is the command line that starts bubblewrap.
  */
 #include "base/io.h"
-#include "base/json.h"
 #include "launch/launcher.h"
 #include <fcntl.h>
 #include <spawn.h>
@@ -91,13 +90,15 @@ static void once(struct way *way)
 static void prepare(struct way *way, const char *dir)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *policy = json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:[s],s:i,s:b}", "version", 1,
-		"profile", way->profile ? way->profile : "strict", "cwd", dir, "workspace", "path",
-		dir, "access", "write", "argv", "/usr/bin/true", "timeout_secs", 60,
-		"allow_root_jail", true);
-	AUTO_FREE char *text = json_text(policy);
+	struct jail_policy policy = jail_policy_of(
+		way->profile ? jail_profile_find(way->profile) : JAIL_STRICT, dir, JAIL_WRITE);
+	policy.allow_root_jail = true;
+	json_auto_t *argv_once = json_pack("[s]", "/usr/bin/true");
+	struct jail_order once = {.argv = argv_once, .timeout_secs = 60};
+	AUTO_FREE char *text = jail_policy_text(&policy, &once);
 	way->policy_fd = io_memory_file("policy", text, strlen(text), &e);
-	if (way->policy_fd < 0 || (way->resident && launcher_start(policy, -1, &way->launcher, &e)))
+	if (way->policy_fd < 0 ||
+		(way->resident && launcher_start(&policy, -1, &way->launcher, &e)))
 		fail(e.text);
 	if (!way->profile || way->resident)
 		return;

@@ -5,7 +5,6 @@
  */
 #include "base/clock.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "launch/launcher.h"
 #include <fcntl.h>
 #include <stdio.h>
@@ -16,7 +15,7 @@
 enum { ROUNDS = 21, TURN = 20, STATUS_BYTES = 65536 };
 
 struct bench {
-	json_t *policy;
+	struct jail_policy policy;
 	struct launcher launcher;
 	char *jail;
 	int null_fd;
@@ -58,7 +57,9 @@ static void expect_end(int status_fd)
 static void alone(struct bench *bench)
 {
 	int ends[2];
-	AUTO_FREE char *text = json_text(bench->policy);
+	json_auto_t *argv_once = json_pack("[s]", "/usr/bin/true");
+	struct jail_order once = {.argv = argv_once, .timeout_secs = 60};
+	AUTO_FREE char *text = jail_policy_text(&bench->policy, &once);
 	AUTO_FD int policy_fd = io_memory_file("policy", text, strlen(text), NULL);
 	if (policy_fd < 0 || pipe2(ends, O_CLOEXEC))
 		fail("no descriptors");
@@ -107,10 +108,8 @@ int main(void)
 	AUTO_FREE char *at = getcwd(NULL, 0);
 	struct bench b = {.jail = child_sibling("agent6-jail", &e),
 		.null_fd = open("/dev/null", O_RDWR | O_CLOEXEC),
-		.policy = json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:[s],s:i}", "version", 1, "profile",
-			"strict", "cwd", at, "workspace", "path", at, "access", "write", "argv",
-			"/usr/bin/true", "timeout_secs", 60)};
-	if (!b.jail || launcher_start(b.policy, -1, &b.launcher, &e))
+		.policy = jail_policy_of(JAIL_STRICT, at, JAIL_WRITE)};
+	if (!b.jail || launcher_start(&b.policy, -1, &b.launcher, &e))
 		fail(e.text);
 	for (int i = 0; i < ROUNDS; i++)
 		for (size_t way = 0; way < ARRAY_LEN(ways); way++)
@@ -121,7 +120,6 @@ int main(void)
 		printf("%.0f%s", TURN * 1e6 / (double)us[way][ROUNDS / 2],
 			way + 1 < ARRAY_LEN(ways) ? " " : "\n");
 	}
-	json_decref(b.policy);
 	free(b.jail);
 	close(b.null_fd);
 	return 0;

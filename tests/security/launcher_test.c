@@ -33,18 +33,17 @@ struct ended {
 	char *out;
 };
 
-static json_t *policy(const char *profile)
+static struct jail_policy policy(const char *profile)
 {
-	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s}}", "version", 1, "profile", profile, "cwd", ws,
-		"workspace", "path", ws, "access", "write");
+	return jail_policy_of(jail_profile_find(profile), ws, JAIL_WRITE);
 }
 
 static struct launcher start(const char *profile)
 {
 	struct launcher l = LAUNCHER_NONE;
 	struct err e = ERR_NONE;
-	json_auto_t *p = policy(profile);
-	if (launcher_start(p, -1, &l, &e))
+	AUTO_JAIL_POLICY p = policy(profile);
+	if (launcher_start(&p, -1, &l, &e))
 		bail("%s", e.text);
 	return l;
 }
@@ -438,8 +437,8 @@ static void test_bad_policy(void)
 {
 	struct launcher l = LAUNCHER_NONE;
 	struct err e = ERR_NONE;
-	json_auto_t *bad = json_pack("{s:i,s:s}", "version", 1, "profile", "lax");
-	if (launcher_start(bad, -1, &l, &e))
+	AUTO_JAIL_POLICY bad = jail_policy_of(JAIL_STRICT, "not/absolute", JAIL_WRITE);
+	if (launcher_start(&bad, -1, &l, &e))
 		bail("%s", e.text);
 	struct pollfd over = {.fd = l.child.pidfd, .events = POLLIN};
 	is(poll(&over, 1, SOON_MS), 1, "a launcher with a bad policy ends");

@@ -71,11 +71,13 @@ static struct confine confine_of(const struct network_case *on)
 		.data_dir = "/i/data"};
 }
 
-static char *network_of(json_t *policy)
+static char *network_of(struct jail_policy policy)
 {
-	char *text = json_dumps(json_object_get(policy, "network"),
-		JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS);
-	json_decref(policy);
+	json_auto_t *given = jail_policy_encode(&policy);
+	const json_t *network = json_object_get(given, "network");
+	char *text = network ? json_dumps(network, JSON_ENCODE_ANY | JSON_COMPACT | JSON_SORT_KEYS)
+			     : strdup("\"none\"");
+	jail_policy_done(&policy);
 	return text;
 }
 

@@ -110,30 +110,33 @@ static void test_policy(void)
 	struct step step;
 	stand_in("tool");
 	at.seq = 4;
-	if (!ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool is planned"))
+	if (!ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy.workspace,
+		    "a tool is planned"))
 		return;
 	text_is(step.order.argv, "[\"echo\",\"1.0\",\"2.5\",\"n=0\"]");
 	text_is(step.order.env,
 		"{\"A\":\"b\",\"AGENT6_BUNDLE_DIR\":\"/i/bundle\","
 		"\"AGENT6_MACHINE_DATA_DIR\":\"/i/data\",\"AGENT6_STEP_KEY\":\"id-5\","
 		"\"LANG\":\"mine\",\"TZ\":\"UTC\"}");
-	part_is(step.policy, "workspace", "{\"access\":\"read\",\"path\":\"/ws\"}");
-	part_is(step.policy, "cwd", "\"/ws\"");
-	part_is(step.policy, "network", "\"none\"");
-	part_is(step.policy, "write", "[\"/i/data\"]");
-	part_is(step.policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
-	part_is(step.policy, "hide", "[\"/ws/secret\"]");
-	part_is(step.policy, "bundle", "\"/i/bundle\"");
+	json_auto_t *policy = jail_policy_encode(&step.policy);
+	part_is(policy, "workspace", "{\"access\":\"read\",\"path\":\"/ws\"}");
+	part_is(policy, "cwd", "\"/ws\"");
+	is(step.policy.network, JAIL_OFFLINE, "no network");
+	part_is(policy, "write", "[\"/i/data\"]");
+	part_is(policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");
+	part_is(policy, "hide", "[\"/ws/secret\"]");
+	part_is(policy, "bundle", "\"/i/bundle\"");
 	is(step.order.timeout_secs, 7, "the time-out");
-	part_is(json_object_get(step.policy, "limits"), "memory_mb", "99");
-	part_is(json_object_get(step.policy, "limits"), "processes", "256");
+	part_is(json_object_get(policy, "limits"), "memory_mb", "99");
+	part_is(json_object_get(policy, "limits"), "processes", "256");
 	is(step.execution, 1, "the first execution");
 	is_str(step.dir, "states/5-tool", "its directory");
 	step_done(&step);
 	stand_in("none");
 	if (ok(plan_step(&env, &at, &step, NULL) == 0, "a tool without the workspace")) {
-		part_is(step.policy, "workspace", "{\"access\":\"none\",\"path\":\"/ws\"}");
-		part_is(step.policy, "cwd", "\"/i/data\"");
+		is_str(step.policy.workspace, "/ws", "the workspace");
+		is(step.policy.access, JAIL_NO_ACCESS, "is not shown");
+		is_str(step.policy.cwd, "/i/data", "and it starts elsewhere");
 	}
 	step_done(&step);
 }
@@ -151,7 +154,8 @@ static void test_direct_names(void)
 	listed.tool.hosts = hosts;
 	listed.tool.host_count = ARRAY_LEN(hosts);
 	at.state = &listed;
-	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a tool with a list")) {
+	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy.workspace,
+		    "a tool with a list")) {
 		const json_t *given = step.order.env;
 		part_is(given, "NO_PROXY", "\"127.0.0.1\"");
 		part_is(given, "no_proxy", "\"127.0.0.1\"");
@@ -166,7 +170,8 @@ static void test_script(void)
 	json_auto_t *poke = json_pack("{s:s}", "message", "hi");
 	stand_in("script");
 	at.poke = json_incref(poke);
-	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy, "a script is planned")) {
+	if (ok(plan_step(&env, &at, &step, NULL) == 0 && step.policy.workspace,
+		    "a script is planned")) {
 		text_is(step.order.argv, "[\"/i/bundle/scripts/x\",\"/i/bundle/scripts/y\"]");
 		is_mem(step.stdin_text, step.stdin_len, "n=0", 3, "its input");
 		ok(step.poke == poke, "its message");
@@ -351,7 +356,7 @@ static void test_commands(void)
 	part_is(commands, "approval", "\"confirm\"");
 	part_is(commands, "auto_approve", "false");
 	part_is(commands, "verify", "null");
-	part_is(policy, "network", "\"none\"");
+	ok(!json_object_get(policy, "network"), "commands have no network");
 	part_is(policy, "write", "[]");
 	part_is(policy, "workspace", "{\"access\":\"write\",\"path\":\"/ws\"}");
 	part_is(policy, "protect", "[\"/ws/.git\",\"/ws/machines/m\"]");

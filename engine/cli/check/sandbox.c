@@ -89,15 +89,6 @@ enum { PROBE_MEMORY_MB = 1 << 24 };
 enum { PROBE_MEMORY_MB = 512 };
 #endif
 
-static json_t *probe_policy(const struct probe_target *target, const char *profile)
-{
-	AUTO_FREE char *bundle =
-		strndup(target->program, (size_t)(strrchr(target->program, '/') - target->program));
-	return json_pack("{s:i,s:s,s:s,s:{s:s,s:s},s:s,s:{s:i}}", "version", 1, "profile", profile,
-		"cwd", target->workspace, "workspace", "path", target->workspace, "access", "write",
-		"bundle", bundle, "limits", "memory_mb", PROBE_MEMORY_MB);
-}
-
 static struct jail_order probe_order(const struct probe_target *target)
 {
 	return (struct jail_order){
@@ -108,14 +99,20 @@ static struct jail_order probe_order(const struct probe_target *target)
 
 static int try_inside(struct trial *trial, struct probe_target *target, struct err *e)
 {
-	json_auto_t *policy = probe_policy(target, trial->profile), *status = NULL;
+	json_auto_t *status = NULL;
+	AUTO_JAIL_POLICY policy =
+		jail_policy_of(jail_profile_find(trial->profile), target->workspace, JAIL_WRITE);
+	AUTO_FREE char *bundle =
+		strndup(target->program, (size_t)(strrchr(target->program, '/') - target->program));
+	policy.bundle = bundle;
+	policy.memory_mb = PROBE_MEMORY_MB;
 	AUTO_FD int answers = memory_file(e), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (answers < 0 || nothing < 0)
 		return -1;
 	int stdio[] = {nothing, answers, nothing};
 	probe_target_hit(target);
 	struct jail_order order = probe_order(target);
-	int code = jail_call(policy, &order, stdio, NULL, &status, e);
+	int code = jail_call(&policy, &order, stdio, NULL, &status, e);
 	jail_order_done(&order);
 	trial->layers = json_incref(json_object_get(status, "layers"));
 	if (code < 0)
@@ -149,14 +146,14 @@ static void try_directory(struct checking *checking)
 		return;
 	checking->directory = getcwd(NULL, 0);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
-	json_auto_t *policy = profile_probe("strict", false);
+	AUTO_JAIL_POLICY policy = profile_probe(JAIL_STRICT, false);
 	int stdio[] = {nothing, nothing, nothing};
 	if (!checking->directory || nothing < 0)
 		return;
-	json_object_set_new(policy, "workspace",
-		json_pack("{s:s, s:s}", "path", checking->directory, "access", "write"));
+	policy.workspace = checking->directory;
+	policy.access = JAIL_WRITE;
 	struct jail_order order = profile_order(NULL);
-	if (jail_call(policy, &order, stdio, NULL, &status, &checking->here) >= 0 &&
+	if (jail_call(&policy, &order, stdio, NULL, &status, &checking->here) >= 0 &&
 		json_object_get(status, "error"))
 		err_set(&checking->here, "%s", json_get_text(status, "error"));
 	jail_order_done(&order);

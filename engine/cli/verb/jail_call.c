@@ -105,7 +105,7 @@ static int wait_for(struct call_of_jail *jail, struct err *e)
 	return 0;
 }
 
-int jail_call(const json_t *policy, const struct jail_order *order, const int stdio[3],
+int jail_call(const struct jail_policy *policy, const struct jail_order *order, const int stdio[3],
 	struct relay *relay, json_t **status, struct err *e)
 {
 	int ends[2];

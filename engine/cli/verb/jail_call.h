@@ -5,7 +5,7 @@
 #define CLI_VERB_JAIL_CALL_H
 #include "base/err.h"
 #include "cli/verb/relay.h"
-#include "contract/jail_order.h"
+#include "contract/jail_policy.h"
 #include <jansson.h>
 
 /* Runs `order` in a jail of `policy` with these three descriptors as the command's, and carries
@@ -15,6 +15,6 @@
  *
  * A signal that would end this process first ends the launcher with all its processes, and then
  * this process. Processes left by a killed launcher are ended too. */
-int jail_call(const json_t *policy, const struct jail_order *order, const int stdio[3],
+int jail_call(const struct jail_policy *policy, const struct jail_order *order, const int stdio[3],
 	struct relay *relay, json_t **status, struct err *e);
 #endif

@@ -156,8 +156,7 @@ static void try_channels(struct intruder *in)
 
 static void try_command(struct intruder *in)
 {
-	const char *bundle =
-		json_string_value(json_object_get(in->order.commands.policy, "bundle"));
+	const char *bundle = in->order.commands.policy.bundle;
 	json_auto_t *argv = json_pack(
 		"[o, s]", json_sprintf("%s/scripts/attempt", bundle ? bundle : ""), "command");
 	struct jailed done;
@@ -223,8 +222,8 @@ static int prepare(struct intruder *in, json_t *layers, struct err *e)
 	announce(in);
 	if (chdir(in->order.workspace))
 		return err_errno(e, "cannot enter the workspace");
-	if (in->order.commands.policy &&
-		launcher_start(in->order.commands.policy, -1, &in->launcher, e))
+	if (in->order.commands.any &&
+		launcher_start(&in->order.commands.policy, -1, &in->launcher, e))
 		return -1;
 	if (http_global(e) || channels_start(&in->order, &in->channels, e))
 		return -1;
