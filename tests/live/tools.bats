@@ -67,6 +67,27 @@ setup() {
 	[[ $(stat -c %s "$(instance loud)/states/1-work/stdout") -eq 1048576 ]]
 }
 
+@test "output that cannot be kept whole is said at once, in the journal and in the report" {
+	need strace
+	local reason="output: cannot write it: No space left on device" name
+	for name in stdout stderr; do
+		tool_machine "$name" "[sh, -c, 'echo out; echo err >&2']"
+		go "$name"
+		[[ $(fact "$name" .logs_cut) == null ]]
+		local kept
+		kept=$(instance "$name")/states/1-work/$name
+		[ -s "$kept" ]
+		rm -r "$(instance "$name")"
+		run -0 strace -o "$SCRATCH/trace" -P "$kept" -e trace=write -e inject=write:error=ENOSPC:when=1+ \
+			"$AGENT6_BIN/agent6" machine run "$SCRATCH/$name"
+		[[ $(grep -c "the output of state work is not kept: cannot write it: No space left on device" <<<"$output") -eq 1 ]]
+		[[ $(fact "$name" .logs_cut) == "$reason" && $(fact "$name" .stdout) == out ]]
+		agent6 machine report "$name" -o "$SCRATCH/page.html"
+		[[ $(<"$SCRATCH/page.html") == *"not kept whole"*"$reason"* ]]
+		agent6 machine verify "$name"
+	done
+}
+
 @test "bytes that are not UTF-8, and NUL, are journaled as replacement characters" {
 	tool_machine bytes "[printf, 'a\\377b\\000c']"
 	go bytes
