@@ -63,6 +63,23 @@ waiting() {
 	END
 }
 
+@test "a machine file that cannot be used is named with its directory, once" {
+	local dir=$SCRATCH/flow make text
+	while IFS='|' read -r make text; do
+		rm -rf "$dir"
+		mkdir "$dir"
+		(cd "$dir" && eval "$make")
+		run -2 agent6 machine run "$dir"
+		echo "$make: $output"
+		[[ $output == *"$dir/$text"* && $(grep -v 'RUNNING AS ROOT' <<<"$output" | grep -c 'machine[.]json') -eq 1 ]]
+	done <<-'END'
+		mkfifo machine.json|machine.json: error[bundle-file]: this is a FIFO, not a file
+		ln -s nowhere machine.json|machine.json: error[bundle-link]: the symbolic link leads nowhere
+		echo '{"a": 1,' >machine.json|machine.json:2:1: error[json-syntax]
+		echo '{}' >machine.json; echo '{}' >machine.yaml|machine.yaml: error[bundle-machine]: there is a machine file already: machine.json
+	END
+}
+
 @test "ends ok: one plain line per step, 0" {
 	flow went
 	run --separate-stderr agent6 machine run ../flow

@@ -149,6 +149,22 @@ END
 	finish
 }
 
+@test "a wait.json that cannot be written is named with its directory, once, and the wait holds" {
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	local dir
+	dir=$(instance parked)
+	rm "$dir/wait.json"
+	mkdir -p "$dir/wait.json/in the way"
+	agent6 machine poke parked
+	run -0 agent6 machine run --exit-on-wait "$SCRATCH/parked"
+	echo "$output"
+	[[ $(grep -c wait.json <<<"$output") -eq 1 ]]
+	[[ $output == *"$dir: cannot put wait.json in its place: Is a directory"* && $output == *"It waits in state park2"* ]]
+	rm -r "$dir/wait.json"
+	agent6 machine run --quiet --exit-on-wait "$SCRATCH/parked"
+	[[ $(jq -r .state "$dir/wait.json") == park2 ]]
+}
+
 @test "a retry without a delay waits for no clock that was set back" {
 	need python3
 	tool_machine retry '["false"]'
