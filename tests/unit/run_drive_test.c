@@ -298,6 +298,26 @@ static void test_budgets(void)
 	trial_done(&t);
 }
 
+/* Each limit lets a path go exactly as far as it says, whatever the kind of the next state. */
+static void test_exact_budgets(void)
+{
+	static const char *const next[] = {NULL, "w", "b", NULL};
+	for (int most = 1; most < (int)ARRAY_LEN(next); most++) {
+		struct trial t;
+		char yaml[1000], want[64];
+		snprintf(yaml, sizeof(yaml),
+			"machine: m\nversion: 1\ninitial: a\nbudget: {max_transitions: %d}\n%s",
+			most, short_wait + strlen(HEAD));
+		trial_init(&t, yaml);
+		is(go(&t), next[most] ? RUN_BUDGET : RUN_OK, "max_transitions: %d", most);
+		is(t.result.totals.transitions, most, "are made");
+		snprintf(want, sizeof(want), "max_transitions (%d) is used up before state %s",
+			most, next[most] ? next[most] : "");
+		is_str(t.result.reason, next[most] ? want : "all of it", "and the next is named");
+		trial_done(&t);
+	}
+}
+
 static void test_halt(void)
 {
 	struct trial t;
@@ -553,6 +573,7 @@ int main(void)
 	test_persisted_instant();
 	test_stop();
 	test_budgets();
+	test_exact_budgets();
 	test_halt();
 	test_long_reason();
 	test_many_branches();
