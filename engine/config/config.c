@@ -66,10 +66,12 @@ const struct doc_node *config_find_key(
 	return config_find(config, path, depth, layer);
 }
 
-static bool listed(const char *const *names, size_t count, const char *name)
+/* Reports whether one of the maps has the name. A map finds a name by its index, so that many names
+ * cost no more than a look at each. */
+static bool listed(const struct doc_node *const *maps, int from, int end, const char *name)
 {
-	for (size_t i = 0; i < count; i++)
-		if (!strcmp(names[i], name))
+	for (int i = from; i < end; i++)
+		if (doc_pair(maps[i], name))
 			return true;
 	return false;
 }
@@ -90,7 +92,7 @@ size_t config_names(
 	const char **names = arena_array(&config->store->arena, room, sizeof(*names));
 	for (int i = lowest; i < LAYER_COUNT; i++)
 		for (uint32_t k = 0; maps[i] && k < maps[i]->count; k++)
-			if (!listed(names, count, maps[i]->pairs[k].key.text))
+			if (!listed(maps, lowest, i, maps[i]->pairs[k].key.text))
 				names[count++] = maps[i]->pairs[k].key.text;
 	*out = names;
 	return count;
@@ -287,6 +289,15 @@ void config_read_layer(
 	take_layer(config, layer, path, &view, findings);
 }
 
+/* Reports whether --config names this very file: its layer is above and has all of it. Reading it
+ * twice would tell every problem twice. */
+static bool is_read_above(const struct config *config, const char *path)
+{
+	struct stat own, other;
+	return config->store->file && !stat(path, &own) && !stat(config->store->file, &other) &&
+	       io_is_same(&own, &other);
+}
+
 /* Reads the one config.* file in `dir`; two of them would hide one another. */
 static void read_directory(
 	struct config *config, enum config_layer layer, const char *dir, struct findings *findings)
@@ -310,7 +321,8 @@ static void read_directory(
 	if (!found)
 		return;
 	check_mode(keep(config, dir), findings);
-	config_read_layer(config, layer, found, findings);
+	if (!is_read_above(config, found))
+		config_read_layer(config, layer, found, findings);
 }
 
 static void read_repository(
@@ -338,6 +350,7 @@ struct config *config_load(const struct config_paths *paths, struct findings *fi
 {
 	struct config *c = config_new();
 	c->store->config_dir = keep(c, paths->config_dir);
+	c->store->file = keep(c, paths->file);
 	c->store->state_home = keep(c, paths->state_home);
 	c->store->state_dir_default = keep(c, paths->state_dir);
 	size_t before = findings->errors;

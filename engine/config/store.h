@@ -15,6 +15,7 @@ struct config_store {
 	struct arena arena;
 	struct config_source layers[LAYER_COUNT];
 	const char *config_dir;
+	const char *file;       /* that of --config, NULL: none */
 	const char *state_home; /* AGENT6_STATE_HOME, NULL: not set */
 	const char *state_dir_default;
 };

@@ -479,3 +479,30 @@ setup() {
 		[[ $status -eq 2 && $output == *'help: use one of `no`, `ask`, `yes`'* ]]
 	done
 }
+
+@test "a problem of a file that --config names, too, is told once" {
+	mkdir -p "$(dirname "$file")"
+	echo 'sandbox: {hide: [/etc, /etc], nokey: 1}' >"$file"
+	ln -s "$file" link.yaml
+	local named
+	for named in "$file" ../config/agent6/config.yaml link.yaml; do
+		run -2 agent6 check config --config "$named"
+		echo "$output"
+		[[ $(grep -c 'stands twice' <<<"$output") -eq 1 && $(grep -c 'unknown key .nokey.' <<<"$output") -eq 1 ]]
+		[[ $output == *"$named:1:"* ]]
+	done
+	echo 'sandbox: {profile: strict}' >"$file"
+	run -0 agent6 config show --config link.yaml
+	[[ $output =~ sandbox.profile\ +'"strict"' ]]
+}
+
+@test "a file full of providers is answered as soon as any other" {
+	mkdir -p "$(dirname "$file")"
+	{
+		echo 'providers:'
+		seq -f '  p%.0f: {api_format: openai, base_url: "http://127.0.0.1:1/v1", auth: none}' 60000
+	} >"$file"
+	ulimit -t 8
+	run -0 agent6 check config
+	[[ $output == "the configuration is valid"* ]]
+}
