@@ -4,10 +4,10 @@
  */
 #ifndef JAIL_JAIL_H
 #define JAIL_JAIL_H
+#include "jail/jail_report.h"
 #include "jail/layout.h"
 #include "jail/leave_out.h"
 #include "jail/policy.h"
-#include "jail/report.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ enum root_kind { ROOT_NOT, ROOT_HOST, ROOT_CONFINED };
 struct jail {
 	struct policy policy;
 	struct layout layout;
-	struct report *report;
+	struct jail_report *report;
 	bool strict;
 	enum root_kind root;
 	uid_t host_uid; /* the command's ids as the host sees them */

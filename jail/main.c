@@ -69,7 +69,7 @@ static int run(struct jail *jail, const struct jail_step *steps)
 	for (; steps->stage; steps++) {
 		struct err e = ERR_NONE;
 		if ((steps->profiles & (jail->strict ? STRICT : HARDENED)) && steps->run(jail, &e))
-			return report_fail(jail->report, steps->stage, &e);
+			return jail_report_fail(jail->report, steps->stage, &e);
 	}
 	return 0;
 }
@@ -171,7 +171,7 @@ int main(int argc, char **argv)
 	/* Nobody but the operator chooses these names, so collisions do not matter. The default
 	 * seed reads a file. */
 	json_object_seed(1);
-	j.report = report_new();
+	j.report = jail_report_new();
 	j.root = idmap_root();
 	j.host_uid = j.root == ROOT_HOST ? HOST_ID : geteuid();
 	j.host_gid = j.root == ROOT_HOST ? HOST_ID : getegid();
@@ -181,14 +181,14 @@ int main(int argc, char **argv)
 	settle();
 	if (fill_standard(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))
-		report_fail(j.report, "policy", &e);
+		jail_report_fail(j.report, "policy", &e);
 	j.strict = j.policy.profile == PROFILE_STRICT;
 	if (!j.report->stage && LAYER_ON("lifeline") && lifeline_begin(&j, fds[SOCKET_FD] < 0, &e))
-		report_fail(j.report, "lifeline", &e);
+		jail_report_fail(j.report, "lifeline", &e);
 	if (!j.report->stage && fds[SOCKET_FD] >= 0) {
 		if (!serve_run(&j, fds[SOCKET_FD], &e))
 			lifeline_end(&j, 0);
-		report_fail(j.report, "serve", &e);
+		jail_report_fail(j.report, "serve", &e);
 	} else if (!j.report->stage) {
 		jail_start(&j);
 	}

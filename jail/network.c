@@ -125,6 +125,6 @@ void network_explain(struct jail *jail)
 	struct err e = ERR_NONE;
 	if (await_helper() < 0 && make(&e) < 0) {
 		jail->report->stage = NULL;
-		report_fail(jail->report, "network", &e);
+		jail_report_fail(jail->report, "network", &e);
 	}
 }

@@ -19,7 +19,7 @@ static void woken(int signal_number)
 }
 
 /* Reaps ended processes and records the command's status. Returns whether any is left. */
-static bool reap(struct report *report, pid_t command)
+static bool reap(struct jail_report *report, pid_t command)
 {
 	int status;
 	pid_t pid;

@@ -88,13 +88,13 @@ static int prepare(struct jail *jail, bool ordered)
 {
 	int pair[2];
 	struct err e = ERR_NONE;
-	jail->report = report_new();
+	jail->report = jail_report_new();
 	/* The listener of a proxy can be handed over once, so the command's jail must get it. */
 	if (jail->policy.network == NETWORK_PROXY && !ordered)
 		return -1;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair)) {
 		err_errno(&e, "cannot make a socket pair");
-		return report_fail(jail->report, "order", &e);
+		return jail_report_fail(jail->report, "order", &e);
 	}
 	jail->order_fd = pair[1];
 	prctl(PR_SET_DUMPABLE, 1); /* an ordinary user's id maps need it */
@@ -137,7 +137,7 @@ static void carry_out(struct jail *jail, bool begun, const struct received_order
 		syscall(SYS_pidfd_send_signal, jail->child_pidfd, SIGCHLD, NULL, 0);
 	/* Read the order here too, for its time-out; the command has started meanwhile. */
 	if (policy_order(&jail->policy, order->text, order->len, &e))
-		report_fail(jail->report, "order", &e);
+		jail_report_fail(jail->report, "order", &e);
 }
 
 /* There is a process for each order, with a jail that is ready. It tells the launcher: */
@@ -192,7 +192,7 @@ static void serve_one(struct jail *jail, int socket_fd)
 	say(jail, SAYS_TAKEN);
 	dup2(o.with.fds[STDERR_FILENO], STDERR_FILENO); /* messages about the jail go there */
 	if (rc)
-		report_fail(jail->report, "order", &e);
+		jail_report_fail(jail->report, "order", &e);
 	else
 		carry_out(jail, begun, &o);
 	supervise(jail, o.with.fds[3]);

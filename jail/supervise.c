@@ -68,7 +68,7 @@ static int end(struct jail *jail)
 static int wait_for(struct jail *jail, struct err *e)
 {
 	static const pid_t nobody;
-	struct report *r = jail->report;
+	struct jail_report *r = jail->report;
 	int64_t begin = clock_monotonic_ms();
 	if (r->stage)
 		return end(jail) < 0 ? err_errno(e, "cannot wait for the jail") : 0;
@@ -99,7 +99,7 @@ static int wait_for(struct jail *jail, struct err *e)
  * Without a stage only execve failed, which is the command's fault, as in a shell. */
 static int judge(const struct jail *jail)
 {
-	struct report *r = jail->report;
+	struct jail_report *r = jail->report;
 	if (!r->stage && !r->set_up && !r->timed_out) {
 		r->stage = "launch";
 		err_set(&r->why, "the jail was killed before it was set up");
@@ -125,7 +125,7 @@ static int judge(const struct jail *jail)
  * told: a shell reports how such a process ended. NULL: none did. */
 static const char *find_limit(const struct jail *jail, int code)
 {
-	const struct report *r = jail->report;
+	const struct jail_report *r = jail->report;
 	const char *group = cgroup_limit(jail);
 	int64_t cpu_secs = r->used.ru_utime.tv_sec + r->used.ru_stime.tv_sec;
 	int number = code - 128;
@@ -172,7 +172,7 @@ static json_t *appeared(const struct layout *layout)
 /* Writes one line of JSON. */
 static void describe(const struct jail *jail, int status, struct buf *buf)
 {
-	const struct report *r = jail->report;
+	const struct jail_report *r = jail->report;
 	bool killed = r->ended && !r->timed_out && !r->stage && WIFSIGNALED(r->wait_status);
 	bool explained = r->why.text[0];
 	char code[16] = "null", number[16] = "null";
@@ -188,7 +188,7 @@ static void describe(const struct jail *jail, int status, struct buf *buf)
 		"\"max_rss_kib\":%ld,\"cpu_ms\":%lld,\"layers\":",
 		code, number, r->timed_out ? "true" : "false", (long long)r->wall_ms,
 		r->used.ru_maxrss, (long long)cpu.tv_sec * 1000 + cpu.tv_usec / 1000);
-	report_layers(&r->layers, buf);
+	jail_report_layers(&r->layers, buf);
 	json_auto_t *rest = json_pack("{s:o*, s:o*, s:O*, s:s*, s:o*, s:s*, s:o*, s:s*}",
 		"appeared", appeared(&jail->layout), "limit",
 		describe_limit(&jail->policy, find_limit(jail, status)), "planted", jail->planted,
@@ -208,7 +208,7 @@ int supervise(struct jail *jail, int status_fd)
 	struct err e = ERR_NONE;
 	if (jail->child > 0 && wait_for(jail, &e)) {
 		jail->report->lost = jail->report->set_up; /* else nothing has run */
-		report_fail(jail->report, jail->report->lost ? "wait" : "launch", &e);
+		jail_report_fail(jail->report, jail->report->lost ? "wait" : "launch", &e);
 		if (jail->child > 0)
 			kill(jail->child, SIGKILL); /* nothing limits its time any more */
 	}
@@ -218,7 +218,7 @@ int supervise(struct jail *jail, int status_fd)
 	int code = judge(jail);
 	flatten(&jail->report->why);
 	flatten(&jail->left);
-	const struct report *r = jail->report;
+	const struct jail_report *r = jail->report;
 	if (r->why.text[0] && !jail->asked) /* whoever asked knows */
 		fprintf(stderr, "agent6-jail: %s%s%s\n", r->stage ? r->stage : "",
 			r->stage ? ": " : "", r->why.text);

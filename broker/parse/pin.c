@@ -1,7 +1,7 @@
 #include "broker/parse/pin.h"
 
 #include "broker/parse/client_hello.h"
-#include "broker/parse/cursor.h"
+#include "broker/parse/octets.h"
 #include <string.h>
 #include <strings.h>
 
@@ -46,16 +46,16 @@ static size_t take_hello(struct pin *pin, const char *bytes, size_t len)
  * Bytes that are no TLS record pass: no TLS server reads on after them. */
 static size_t take_record(struct pin *pin, const char *bytes, size_t len)
 {
-	struct cursor c = cursor_over(bytes, len);
-	size_t type = cursor_number(&c, 1), major = cursor_number(&c, 1);
+	struct octets c = octets_over(bytes, len);
+	size_t type = octets_number(&c, 1), major = octets_number(&c, 1);
 	if (type < RECORD_CHANGE_CIPHER || type > RECORD_DATA || (!c.bad && major != 3)) {
 		pin->state = PIN_OPEN;
 		return len;
 	}
 	if (type == RECORD_HANDSHAKE)
 		return pin->state == PIN_SECOND ? take_hello(pin, bytes, len) : 0;
-	cursor_number(&c, 1);
-	pin->passing = cursor_number(&c, 2);
+	octets_number(&c, 1);
+	pin->passing = octets_number(&c, 2);
 	return c.bad ? 0 : RECORD_HEADER_BYTES;
 }
 

@@ -1,6 +1,6 @@
 #include "broker/parse/proxy_request.h"
 
-#include "broker/parse/cursor.h"
+#include "broker/parse/octets.h"
 #include "broker/parse/pin.h"
 #include <arpa/inet.h>
 #include <string.h>
@@ -10,28 +10,28 @@ enum { SOCKS_VERSION = 5, SOCKS5_CONNECT = 0x050100 }; /* VER CMD RSV */
 enum { SOCKS_IPV4 = 1, SOCKS_NAME = 3, SOCKS_IPV6 = 4 };
 
 /* Decodes VER, methods. */
-static enum proxy_step decode_greeting(struct proxy_request *request, struct cursor *cursor)
+static enum proxy_step decode_greeting(struct proxy_request *request, struct octets *octets)
 {
-	cursor_number(cursor, 1);
-	struct cursor methods = cursor_vector(cursor, 1);
-	if (cursor->bad)
+	octets_number(octets, 1);
+	struct octets methods = octets_vector(octets, 1);
+	if (octets->bad)
 		return PROXY_MORE;
-	request->greeted = memchr(methods.at, 0, cursor_left(&methods)); /* 0: no authentication */
+	request->greeted = memchr(methods.at, 0, octets_left(&methods)); /* 0: no authentication */
 	return request->greeted ? PROXY_GREET : PROXY_BAD;
 }
 
 /* Decodes VER CMD RSV ATYP address port. */
-static enum proxy_step decode_socks(struct proxy_request *request, struct cursor *cursor)
+static enum proxy_step decode_socks(struct proxy_request *request, struct octets *octets)
 {
 	char host[256] = "";
-	size_t command = cursor_number(cursor, 3), type = cursor_number(cursor, 1);
+	size_t command = octets_number(octets, 3), type = octets_number(octets, 1);
 	bool ipv4 = type == SOCKS_IPV4, ipv6 = type == SOCKS_IPV6, named = type == SOCKS_NAME;
-	if (!cursor->bad && (command != SOCKS5_CONNECT || !(ipv4 || ipv6 || named)))
+	if (!octets->bad && (command != SOCKS5_CONNECT || !(ipv4 || ipv6 || named)))
 		return PROXY_BAD;
-	size_t len = ipv4 ? 4 : ipv6 ? 16 : cursor_number(cursor, 1);
-	const uint8_t *address = cursor_take(cursor, len);
-	size_t port = cursor_number(cursor, 2);
-	if (cursor->bad)
+	size_t len = ipv4 ? 4 : ipv6 ? 16 : octets_number(octets, 1);
+	const uint8_t *address = octets_take(octets, len);
+	size_t port = octets_number(octets, 2);
+	if (octets->bad)
 		return PROXY_MORE;
 	if (named)
 		memcpy(host, address, len);
@@ -65,20 +65,20 @@ static bool take_url(struct proxy_request *request, const char *url)
 
 /* Decodes METHOD target HTTP/1.x. Its headers do not matter here; those of a forwarded request pass
  * the pin. */
-static enum proxy_step decode_http(struct proxy_request *request, struct cursor *cursor)
+static enum proxy_step decode_http(struct proxy_request *request, struct octets *octets)
 {
 	char line[PROXY_REQUEST_MAX_BYTES];
-	size_t len = cursor_left(cursor);
-	const uint8_t *end = memmem(cursor->at, len, "\r\n\r\n", 4);
-	if (!end || (size_t)(end - cursor->at) >= sizeof(line))
-		return len < PROXY_REQUEST_MAX_BYTES && cursor->at[0] >= 'A' ? PROXY_MORE
+	size_t len = octets_left(octets);
+	const uint8_t *end = memmem(octets->at, len, "\r\n\r\n", 4);
+	if (!end || (size_t)(end - octets->at) >= sizeof(line))
+		return len < PROXY_REQUEST_MAX_BYTES && octets->at[0] >= 'A' ? PROXY_MORE
 									     : PROXY_BAD;
-	snprintf(line, sizeof(line), "%.*s", (int)(end - cursor->at), (const char *)cursor->at);
+	snprintf(line, sizeof(line), "%.*s", (int)(end - octets->at), (const char *)octets->at);
 	char *version = line, *method = strsep(&version, " "), *target = strsep(&version, " ");
 	bool connects = strcmp(method, "CONNECT") == 0;
 	if (!version || strcspn(version, "\r") != 8 || strncmp(version, "HTTP/1.", 7) != 0)
 		return PROXY_BAD;
-	cursor->at = end + 4;
+	octets->at = end + 4;
 	request->forwards = !connects && take_url(request, target);
 	if (connects)
 		snprintf(request->target, sizeof(request->target), "%s", target);
@@ -121,7 +121,7 @@ size_t proxy_request_forward(const char *bytes, size_t len, char out[PROXY_HEAD_
 
 enum proxy_step proxy_request_decode(struct proxy_request *request, const char *bytes, size_t len)
 {
-	struct cursor c = cursor_over(bytes, len);
+	struct octets c = octets_over(bytes, len);
 	request->bytes = 0;
 	if (len == 0)
 		return PROXY_MORE;
@@ -131,7 +131,7 @@ enum proxy_step proxy_request_decode(struct proxy_request *request, const char *
 			       : request->greeted ? decode_socks(request, &c)
 						  : decode_greeting(request, &c);
 	if (step != PROXY_MORE && step != PROXY_BAD)
-		request->bytes = len - cursor_left(&c);
+		request->bytes = len - octets_left(&c);
 	/* The text ends up in a fact, even if it is no host name. */
 	for (char *p = request->target; *p; p++)
 		if (*p <= ' ' || *p > '~')

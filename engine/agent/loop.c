@@ -2,11 +2,11 @@
 
 #include "agent/dispatch.h"
 #include "agent/emit.h"
-#include "agent/endpoint.h"
+#include "agent/exchange.h"
 #include "agent/finish.h"
 #include "agent/ledger.h"
 #include "agent/markup.h"
-#include "agent/neutral.h"
+#include "agent/metered_client.h"
 #include "agent/policy/redact_json.h"
 #include "agent/supervisor.h"
 #include "agent/tools/permit.h"
@@ -26,8 +26,8 @@ struct loop {
 	const struct task *task;
 	const struct loop_world *world;
 	struct loop_result *out;
-	struct endpoint worker;
-	struct summary summary;
+	struct metered_client worker;
+	struct turn_summary summary;
 	struct tool_context tools;
 	struct tool_commands commands;
 	struct permits permits;
@@ -110,7 +110,7 @@ static int tell(struct loop *loop, const char *format, ...)
 
 static void keep(const struct loop *loop, const struct wire_turn *wire_turn)
 {
-	emit(EVENT_MESSAGE, neutral_message(wire_turn, &loop->redact));
+	emit(EVENT_MESSAGE, exchange_message(wire_turn, &loop->redact));
 }
 
 static void report_turn(
@@ -123,8 +123,8 @@ static void report_turn(
 		keep(loop, turn);
 	if (loop->task->record && turn)
 		emit(EVENT_EXCHANGE,
-			json_pack("{s:o, s:o}", "request", neutral_request(request), "reply",
-				neutral_reply(turn, &loop->worker.spent, &loop->redact)));
+			json_pack("{s:o, s:o}", "request", exchange_request(request), "reply",
+				exchange_reply(turn, &loop->worker.spent, &loop->redact)));
 	channels_report(loop->world->channels);
 }
 
@@ -410,7 +410,7 @@ static int step(struct loop *loop)
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	window_sent(&loop->window);
-	int rc = endpoint_ask(&loop->worker, &r, loop->out->turns, &reply, &f);
+	int rc = metered_client_ask(&loop->worker, &r, loop->out->turns, &reply, &f);
 	loop->out->turns++;
 	report_turn(loop, &r, rc ? NULL : &reply.turn);
 	rc = rc ? call_failed(loop, &f) : check_metered(loop) ? -1 : on_reply(loop, &reply);
@@ -539,14 +539,15 @@ static int begin(struct loop *loop, struct err *e)
 	loop->system = system_for(loop, run);
 	if (!loop->system || hide_keys(loop) || say_prompt(loop))
 		return err_set(e, "out of memory");
-	loop->worker = (struct endpoint){
+	loop->worker = (struct metered_client){
 		.ledger = &loop->ledger, .channels = loop->world->channels, .about = ""};
-	loop->summary = (struct summary){.reviewer = {.ledger = &loop->ledger,
-						 .channels = loop->world->channels,
-						 .about = "summary: "}};
-	if (endpoint_open(
+	loop->summary = (struct turn_summary){.reviewer = {.ledger = &loop->ledger,
+						      .channels = loop->world->channels,
+						      .about = "summary: "}};
+	if (metered_client_open(
 		    &loop->worker, &t->provider, loop->world->channel_fd, loop->deadline_ms, e) ||
-		summary_open(&loop->summary, t, loop->world->reviewer_fd, loop->deadline_ms, e))
+		turn_summary_open(
+			&loop->summary, t, loop->world->reviewer_fd, loop->deadline_ms, e))
 		return -1;
 	return 0;
 }
@@ -561,8 +562,8 @@ int loop_run(const struct task *task, const struct loop_world *world, struct loo
 		;
 	out->ledger = l.ledger;
 	out->payload = l.dispatch.payload;
-	endpoint_close(&l.worker);
-	summary_close(&l.summary);
+	metered_client_close(&l.worker);
+	turn_summary_close(&l.summary);
 	digest_done(&l.dispatch.digest);
 	forget_keys(&l);
 	permit_forget(&l.permits);

@@ -4,10 +4,10 @@
  * The jail's launcher is older still: it holds neither the way out nor, ever, the key.
  */
 #include "agent/channels.h"
-#include "agent/confine.h"
 #include "agent/emit.h"
 #include "agent/loop.h"
 #include "agent/request.h"
+#include "agent/self_confine.h"
 #include "base/exit.h"
 #include "launch/launcher.h"
 #include "provider/http.h"
@@ -37,7 +37,7 @@ static int open_workspace(struct agent *agent, struct err *e)
 static int report_confined(const struct order *order, struct err *e)
 {
 	json_t *layers = json_object();
-	if (confine(order, layers, e)) {
+	if (self_confine(order, layers, e)) {
 		json_decref(layers);
 		return -1;
 	}

@@ -42,7 +42,7 @@ static bool compact(struct window *window, int64_t keep_tokens)
 	AUTO_BUF text = BUF_INIT(DIGEST_CAP_BYTES);
 	if (range.from >= range.to)
 		return false;
-	const char *summary = summary_write(window->summary, window->talk, range);
+	const char *summary = turn_summary_write(window->summary, window->talk, range);
 	buf_addf(&text,
 		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
 			       "done until now:]\n",

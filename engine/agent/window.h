@@ -5,12 +5,12 @@
 #ifndef AGENT_WINDOW_H
 #define AGENT_WINDOW_H
 #include "agent/digest.h"
-#include "agent/summary.h"
+#include "agent/turn_summary.h"
 
 struct window {
 	struct wire_talk *talk;      /* borrowed, as is everything that the caller sets */
 	const struct digest *digest; /* describes the dropped turns */
-	struct summary *summary;
+	struct turn_summary *summary;
 	int64_t context_tokens;
 	/* Zero at first. */
 	int64_t sent;  /* estimated tokens of the last request */

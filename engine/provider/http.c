@@ -1,7 +1,7 @@
 #include "provider/http.h"
 
+#include "provider/authorities.h"
 #include "provider/channel.h"
-#include "provider/trust.h"
 
 #include "base/clock.h"
 #include <curl/curl.h>
@@ -253,7 +253,7 @@ static CURLcode set_options(struct http *http, const struct http_options *option
 	if (options->ca_file) {
 		SET(CURLOPT_CAINFO, options->ca_file);
 		SET(CURLOPT_CAPATH, NULL);
-	} else if (trust_directory()) {
+	} else if (authorities_directory()) {
 		SET(CURLOPT_CAINFO, NULL);
 		http->by_name = true;
 	}
@@ -442,10 +442,10 @@ static CURLcode perform(struct http *http)
 	CURLcode rc = curl_easy_perform(http->curl);
 	if (closed_just_then(http, rc))
 		rc = curl_easy_perform(http->curl);
-	if (rc != CURLE_PEER_FAILED_VERIFICATION || !http->by_name || !trust_file())
+	if (rc != CURLE_PEER_FAILED_VERIFICATION || !http->by_name || !authorities_file())
 		return rc;
 	http->by_name = false;
-	curl_easy_setopt(http->curl, CURLOPT_CAINFO, trust_file());
+	curl_easy_setopt(http->curl, CURLOPT_CAINFO, authorities_file());
 	return curl_easy_perform(http->curl);
 }
 

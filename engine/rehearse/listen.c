@@ -69,7 +69,7 @@ static void reply_to(struct listening *listening, struct connection *connection,
 	connection->due_ms = r.delay_ms ? clock_monotonic_ms() + r.delay_ms : 0;
 	struct http_reply reply = {r.status, r.stream, r.retry_after_secs,
 		listening->player->requests, connection->close};
-	http_write(&connection->out, &reply, &r.body);
+	http_message_write(&connection->out, &reply, &r.body);
 	buf_done(&r.body);
 }
 
@@ -81,7 +81,8 @@ static void parse(struct listening *listening, struct connection *connection)
 	bool expects;
 	if (connection->out.len || !connection->in.len)
 		return;
-	long used = http_parse(connection->in.data, connection->in.len, &q, &status, &expects);
+	long used =
+		http_message_parse(connection->in.data, connection->in.len, &q, &status, &expects);
 	if (used < 0)
 		reply_to(listening, connection, NULL, status);
 	else if (!used && expects)

@@ -4,7 +4,7 @@
 #ifndef REHEARSE_SERVE_H
 #define REHEARSE_SERVE_H
 #include "rehearse/cassette.h"
-#include "rehearse/http.h"
+#include "rehearse/http_message.h"
 #include "rehearse/render.h"
 
 struct player {

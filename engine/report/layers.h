@@ -1,6 +1,6 @@
 /*
  * The layers of a confinement in words, from the report of the program that applied them: the jail
- * (jail/report.h), or the agent in its `confined` event.
+ * (jail/jail_report.h), or the agent in its `confined` event.
  */
 #ifndef REPORT_LAYERS_H
 #define REPORT_LAYERS_H

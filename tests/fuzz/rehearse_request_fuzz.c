@@ -21,7 +21,7 @@ static long parse(const uint8_t *data, size_t len, bool serve)
 		abort();
 	memcpy(copy, data, len);
 	copy[len] = '\0';
-	long used = http_parse(copy, len, &q, &status, &expects);
+	long used = http_message_parse(copy, len, &q, &status, &expects);
 	if (used > (long)len || (used < 0 && status < 400))
 		abort();
 	if (used > 0 && serve) {

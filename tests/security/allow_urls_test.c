@@ -4,8 +4,8 @@
  * was added, by that host's name alone, and no other.
  */
 #include "agent/channels.h"
-#include "agent/confine.h"
 #include "agent/request.h"
+#include "agent/self_confine.h"
 #include "base/io.h"
 #include "base/json.h"
 #include "config/config.h"
@@ -111,7 +111,7 @@ static int confined_request(struct world *world, size_t channel, const char *hos
 		alarm(WAIT_SECS);
 		json_auto_t *layers = json_object();
 		struct err e = ERR_NONE;
-		if (confine(&world->order, layers, &e)) {
+		if (self_confine(&world->order, layers, &e)) {
 			fprintf(stderr, "# %s\n", e.text);
 			_exit(NOT_CONFINED);
 		}

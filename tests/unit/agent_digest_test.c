@@ -130,7 +130,7 @@ static void scales(void)
 	}
 	struct wire_talk t;
 	struct digest none = {0};
-	struct summary nobody = {.task = NULL};
+	struct turn_summary nobody = {.task = NULL};
 	talk_init(&t, 10, 3500);
 	struct window w = {.talk = &t,
 		.digest = &none,

@@ -3,7 +3,7 @@
  * is absent or refused, what it has is bound to its arguments, and a filter that did not take is
  * noticed.
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 #include "tests/kit/foreign.h"
 #include "tests/kit/tap.h"
 #include <asm/ioctls.h>
@@ -38,7 +38,7 @@ static void read_list(void)
 #define WHEN(name, ...)       note(#name, ALLOWED);
 #define BOTH(name, ...)       note(#name, ALLOWED);
 #define REFUSED(name, number) note(#name, number);
-#include "agent/confine_calls.def"
+#include "agent/self_confine_calls.def"
 	/* The kernel exempts these from filters and kills whoever calls them from elsewhere. */
 	answers[URETPROBE] = answers[UPROBE] = ALLOWED;
 }
@@ -46,7 +46,7 @@ static void read_list(void)
 static int enter(struct err *e)
 {
 	json_auto_t *layers = json_object();
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || confine_seccomp(layers, e) ? -1 : 0;
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || self_confine_seccomp(layers, e) ? -1 : 0;
 }
 
 /* The exit status of `body`, run confined; 128 and the signal. */

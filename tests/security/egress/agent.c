@@ -6,9 +6,9 @@
  * The targets are in the file `targets` beside the program.
  */
 #include "agent/channels.h"
-#include "agent/confine.h"
 #include "agent/emit.h"
 #include "agent/loop.h"
+#include "agent/self_confine.h"
 #include "agent/tools/jailed.h"
 #include "base/buf.h"
 #include "base/exit.h"
@@ -229,7 +229,7 @@ static int prepare(struct intruder *in, json_t *layers, struct err *e)
 		return -1;
 	snprintf(in->endpoint, sizeof(in->endpoint), "%s", in->order.channels[0].endpoint);
 	tell_known(in);
-	return confine(&in->order, layers, e);
+	return self_confine(&in->order, layers, e);
 }
 
 static void intrude(struct intruder *in)

@@ -2,7 +2,7 @@
  * An agent for `make teeth` that leaves out the layers of its own confinement named in
  * JAIL_LEAVE_OUT. The linker puts these functions in the place of the agent's (rules.mk).
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 #include "tests/security/leave_out.h"
 
 #define LAYERS(X)                                                                                  \

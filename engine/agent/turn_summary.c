@@ -1,4 +1,4 @@
-#include "agent/summary.h"
+#include "agent/turn_summary.h"
 
 #include "agent/emit.h"
 #include "agent/tools/tool.h"
@@ -17,7 +17,7 @@ static const char user_text[] =
 	"changed and decided, and why; what failed; what is left to do. Write nothing else.\n\n"
 	"The assistant's task was:\n";
 
-int summary_open(struct summary *summary, const struct task *task, int channel_fd,
+int turn_summary_open(struct turn_summary *summary, const struct task *task, int channel_fd,
 	int64_t deadline_ms, struct err *e)
 {
 	const struct task_reviewer *by = task->reviewer;
@@ -26,15 +26,15 @@ int summary_open(struct summary *summary, const struct task *task, int channel_f
 	if (task->limits.max_microusd >= 0 && !by->provider.prices)
 		return err_set(
 			e, "max_usd is set, but the reviewer's model %s has no price", by->model);
-	if (endpoint_open(&summary->reviewer, &by->provider, channel_fd, deadline_ms, e))
+	if (metered_client_open(&summary->reviewer, &by->provider, channel_fd, deadline_ms, e))
 		return -1;
 	summary->task = task;
 	return 0;
 }
 
-void summary_close(struct summary *summary)
+void turn_summary_close(struct turn_summary *summary)
 {
-	endpoint_close(&summary->reviewer);
+	metered_client_close(&summary->reviewer);
 	free(summary->newest);
 	summary->newest = NULL;
 }
@@ -66,7 +66,7 @@ static void add_turn(struct buf *out, const struct wire_turn *wire_turn)
  * left out. Before the range stand the first results, or the digest and summary that replaced
  * them. */
 static char *transcript(
-	const struct summary *summary, const struct wire_talk *talk, struct evict_range r)
+	const struct turn_summary *summary, const struct wire_talk *talk, struct evict_range r)
 {
 	AUTO_BUF text = BUF_INIT((size_t)summary->task->limits.context_tokens * 7 / 4);
 	buf_adds(&text, TOOL_DATA_MARK);
@@ -106,7 +106,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 /* --- asking ----------------------------------------------------------------------------------- */
 
 /* Asks the reviewer. The exchange is not recorded: a rehearsal uses the digest alone. */
-static char *ask(struct summary *summary, const struct wire_talk *stage)
+static char *ask(struct turn_summary *summary, const struct wire_talk *stage)
 {
 	size_t most_bytes = (size_t)summary->task->limits.context_tokens * 7 / 16;
 	const struct task_reviewer *by = summary->task->reviewer;
@@ -120,7 +120,7 @@ static char *ask(struct summary *summary, const struct wire_talk *stage)
 			summary->task->limits.max_output_tokens_per_call)};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
-	int failed = endpoint_ask(&summary->reviewer, &r, 0, &reply, &f);
+	int failed = metered_client_ask(&summary->reviewer, &r, 0, &reply, &f);
 	char *text = NULL;
 	if (failed)
 		emit_notice("no summary was written: %s", f.text);
@@ -134,8 +134,8 @@ static char *ask(struct summary *summary, const struct wire_talk *stage)
 	return text;
 }
 
-const char *summary_write(
-	struct summary *summary, const struct wire_talk *talk, struct evict_range range)
+const char *turn_summary_write(
+	struct turn_summary *summary, const struct wire_talk *talk, struct evict_range range)
 {
 	/* If the budget is used up, the loop reports that next. */
 	if (!summary->task || ledger_reached(summary->reviewer.ledger))

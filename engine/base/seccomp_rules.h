@@ -3,8 +3,8 @@
  * (ENOSYS), so that libraries fall back and future calls are closed. For programs that link
  * libseccomp.
  */
-#ifndef BASE_SECCOMP_H
-#define BASE_SECCOMP_H
+#ifndef BASE_SECCOMP_RULES_H
+#define BASE_SECCOMP_RULES_H
 #include "base/err.h"
 #include <seccomp.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
  * for every route there is: one that leaves by another interface means that the namespace is not
  * empty.
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 
 #include "base/io.h"
 #include <linux/rtnetlink.h>
@@ -94,7 +94,7 @@ static int verify_no_route(struct err *e)
 	return 0;
 }
 
-int confine_network(json_t *layers, struct err *e)
+int self_confine_network(json_t *layers, struct err *e)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();

@@ -3,7 +3,7 @@
  * on the hardened profile every file outside the workspace and a read-only system set. The strict
  * profile has no file rules: any of them would forbid the jail its mounts.
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 
 #include "base/landlock.h"
 #include "base/path.h"
@@ -60,7 +60,7 @@ static int prove(const struct order *order, bool files, int abi, struct err *e)
 	return 0;
 }
 
-int confine_landlock(const struct order *order, json_t *layers, struct err *e)
+int self_confine_landlock(const struct order *order, json_t *layers, struct err *e)
 {
 	bool files = !strcmp(order->profile, "hardened");
 	int abi = ll_abi();

@@ -2,8 +2,8 @@
  * The little of HTTP/1.1 (RFC 9112) that a loopback provider needs: requests with a Content-Length,
  * replies whole or chunked, connections kept.
  */
-#ifndef REHEARSE_HTTP_H
-#define REHEARSE_HTTP_H
+#ifndef REHEARSE_HTTP_MESSAGE_H
+#define REHEARSE_HTTP_MESSAGE_H
 #include "base/buf.h"
 #include <stdbool.h>
 
@@ -21,7 +21,8 @@ struct http_request {
 /* Parses one request at the start of `bytes`. Returns how many bytes it took; 0: more are needed;
  * -1: it is not understood, and *status is the answer (400, 411, 413, 431). `*expects`: the client
  * waits for "100 Continue" before it sends the body. */
-long http_parse(char *bytes, size_t len, struct http_request *out, int *status, bool *expects);
+long http_message_parse(
+	char *bytes, size_t len, struct http_request *out, int *status, bool *expects);
 
 struct http_reply {
 	int status;
@@ -30,5 +31,5 @@ struct http_reply {
 	size_t number;         /* request-id */
 	bool close;
 };
-void http_write(struct buf *out, const struct http_reply *reply, const struct buf *body);
+void http_message_write(struct buf *out, const struct http_reply *reply, const struct buf *body);
 #endif

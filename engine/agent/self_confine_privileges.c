@@ -2,14 +2,14 @@
  * Stops the uses of a capability, a core file, a debugger of the same user, and a supervisor that
  * has died. Every setting is read back: one that did not take effect is a failure.
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 
 #include "base/caps.h"
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-int confine_privileges(json_t *layers, struct err *e)
+int self_confine_privileges(json_t *layers, struct err *e)
 {
 	errno = EPERM; /* the error of a setting that had no effect although its call succeeded */
 	if (caps_drop(e))

@@ -5,8 +5,8 @@
  * Attack: a forged result. execve unmaps the page from the command, so no descriptor exists that a
  * jailed process could find in /proc and write an answer to.
  */
-#ifndef JAIL_REPORT_H
-#define JAIL_REPORT_H
+#ifndef JAIL_JAIL_REPORT_H
+#define JAIL_JAIL_REPORT_H
 #include "base/buf.h"
 #include "base/err.h"
 #include <jansson.h>
@@ -46,7 +46,7 @@ struct layers {
 #undef REPORT_FIELD
 };
 
-struct report {
+struct jail_report {
 	struct layers layers;
 	const char *stage;  /* the step that failed; NULL: none did */
 	struct err why;     /* its cause */
@@ -65,9 +65,9 @@ struct report {
 };
 
 /* Makes the page. Without memory for it nothing can be reported: the program then ends with 125. */
-struct report *report_new(void);
+struct jail_report *jail_report_new(void);
 /* Records a failed step; the first one stays. Always returns -1. */
-int report_fail(struct report *report, const char *stage, const struct err *why);
+int jail_report_fail(struct jail_report *report, const char *stage, const struct err *why);
 /* Adds all layers as a JSON object. */
-void report_layers(const struct layers *layers, struct buf *buf);
+void jail_report_layers(const struct layers *layers, struct buf *buf);
 #endif

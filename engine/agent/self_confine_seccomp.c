@@ -4,9 +4,9 @@
  * strict one it closes what a network namespace does not cover, such as AF_VSOCK), every new
  * program and all memory that would become code.
  */
-#include "agent/confine.h"
+#include "agent/self_confine.h"
 
-#include "base/seccomp.h"
+#include "base/seccomp_rules.h"
 #include <asm/ioctls.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ static const struct call_rule rules[] = {
 #define WHEN(name, test)      {#name, SCMP_ACT_ALLOW, 1, {test}},
 #define BOTH(name, one, two)  {#name, SCMP_ACT_ALLOW, 2, {one, two}},
 #define REFUSED(name, number) {#name, SCMP_ACT_ERRNO(number), 0, {{0}}},
-#include "agent/confine_calls.def"
+#include "agent/self_confine_calls.def"
 };
 
 static int prove(struct err *e)
@@ -38,7 +38,7 @@ static int prove(struct err *e)
 	return 0;
 }
 
-int confine_seccomp(json_t *layers, struct err *e)
+int self_confine_seccomp(json_t *layers, struct err *e)
 {
 	if (seccomp_enter_rules(rules, ARRAY_LEN(rules), e) || prove(e))
 		return -1;

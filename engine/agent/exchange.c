@@ -1,4 +1,4 @@
-#include "agent/neutral.h"
+#include "agent/exchange.h"
 
 #include "agent/policy/redact_json.h"
 #include "agent/transcript.h"
@@ -44,7 +44,7 @@ static json_t *results_of(const struct wire_turn *wire_turn, const struct redact
 	return list;
 }
 
-json_t *neutral_message(const struct wire_turn *wire_turn, const struct redact *kept)
+json_t *exchange_message(const struct wire_turn *wire_turn, const struct redact *kept)
 {
 	static const char *const roles[] = {
 		[WIRE_USER] = "user", [WIRE_ASSISTANT] = "assistant", [WIRE_RESULTS] = "tool"};
@@ -70,7 +70,7 @@ static const char *newest_text(const struct wire_talk *talk)
 	return "";
 }
 
-json_t *neutral_request(const struct wire_request *request)
+json_t *exchange_request(const struct wire_request *request)
 {
 	json_t *tools = json_array();
 	size_t turn = 0;
@@ -84,7 +84,7 @@ json_t *neutral_request(const struct wire_request *request)
 		newest_text(request->talk), "turn", (json_int_t)turn, "tools", tools);
 }
 
-json_t *neutral_reply(
+json_t *exchange_reply(
 	const struct wire_turn *turn, const struct usage *usage, const struct redact *known)
 {
 	return json_pack("{s:s, s:o, s:{s:I, s:I, s:I}}", "text", turn->text, "tool_calls",

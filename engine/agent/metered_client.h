@@ -1,14 +1,14 @@
 /*
- * An endpoint: a provider of the task, ready to be asked over its channel. It books the cost of its
+ * A provider of the task, ready to be asked over its channel. It books the cost of its
  * calls in a ledger.
  */
-#ifndef AGENT_ENDPOINT_H
-#define AGENT_ENDPOINT_H
+#ifndef AGENT_METERED_CLIENT_H
+#define AGENT_METERED_CLIENT_H
 #include "agent/channels.h"
 #include "agent/ledger.h"
 #include "provider/client.h"
 
-struct endpoint {
+struct metered_client {
 	struct client client;
 	const struct prices *prices; /* NULL: unpriced */
 	struct ledger *ledger;
@@ -22,10 +22,10 @@ struct endpoint {
 /* Opens *out, whose `ledger`, `channels` and `about` are set, and which must not move afterwards.
  * The texts of `provider` are borrowed. Nothing is asked after `deadline_ms`
  * (clock_monotonic_ms). */
-int endpoint_open(struct endpoint *out, const struct task_provider *provider, int channel_fd,
-	int64_t deadline_ms, struct err *e);
-void endpoint_close(struct endpoint *endpoint);
+int metered_client_open(struct metered_client *out, const struct task_provider *provider,
+	int channel_fd, int64_t deadline_ms, struct err *e);
+void metered_client_close(struct metered_client *metered);
 /* Calls client_call; emits its cost and its notices as events. */
-int endpoint_ask(struct endpoint *endpoint, const struct wire_request *request, size_t serial,
-	struct wire_reply *out, struct fault *fault);
+int metered_client_ask(struct metered_client *metered, const struct wire_request *request,
+	size_t serial, struct wire_reply *out, struct fault *fault);
 #endif

@@ -1,4 +1,4 @@
-#include "provider/trust.h"
+#include "provider/authorities.h"
 
 #include <curl/curl.h>
 #include <dirent.h>
@@ -23,7 +23,7 @@ static bool has_hashed(const char *path)
 	return found;
 }
 
-const char *trust_directory(void)
+const char *authorities_directory(void)
 {
 	const curl_version_info_data *v = curl_version_info(CURLVERSION_NOW);
 	/* Other libraries read a whole directory at once, which costs as much as the file. */
@@ -31,7 +31,7 @@ const char *trust_directory(void)
 	return by_name && v->capath && has_hashed(v->capath) ? v->capath : NULL;
 }
 
-const char *trust_file(void)
+const char *authorities_file(void)
 {
 	return curl_version_info(CURLVERSION_NOW)->cainfo;
 }

@@ -1,4 +1,4 @@
-#include "agent/endpoint.h"
+#include "agent/metered_client.h"
 
 #include "agent/emit.h"
 #include "base/clock.h"
@@ -6,34 +6,34 @@
 
 static void on_notice(void *context, const char *text)
 {
-	const struct endpoint *p = context;
-	emit_notice("%s%s", p->about, text);
+	const struct metered_client *metered = context;
+	emit_notice("%s%s", metered->about, text);
 }
 
 static void on_bill(void *context, const struct usage *usage)
 {
-	struct endpoint *p = context;
-	ledger_add(p->ledger, usage, p->prices);
-	usage_add(&p->spent, usage);
-	p->counted = usage->known ? usage->input : 0;
-	p->wrote = usage->known ? usage->output : 0;
-	emit(EVENT_SPENT, ledger_json(p->ledger));
+	struct metered_client *metered = context;
+	ledger_add(metered->ledger, usage, metered->prices);
+	usage_add(&metered->spent, usage);
+	metered->counted = usage->known ? usage->input : 0;
+	metered->wrote = usage->known ? usage->output : 0;
+	emit(EVENT_SPENT, ledger_json(metered->ledger));
 }
 
 static const char *on_explain(void *context)
 {
-	const struct endpoint *p = context;
-	return p->channels ? channels_refusal(p->channels) : NULL;
+	const struct metered_client *metered = context;
+	return metered->channels ? channels_refusal(metered->channels) : NULL;
 }
 
 static void on_open(void *context, const struct usage *told, const struct usage *most)
 {
-	const struct endpoint *p = context;
-	ledger_open(p->ledger, told, most, p->prices);
+	const struct metered_client *metered = context;
+	ledger_open(metered->ledger, told, most, metered->prices);
 }
 
-int endpoint_open(struct endpoint *out, const struct task_provider *provider, int channel_fd,
-	int64_t deadline_ms, struct err *e)
+int metered_client_open(struct metered_client *out, const struct task_provider *provider,
+	int channel_fd, int64_t deadline_ms, struct err *e)
 {
 	const struct wire_format *format = wire_format(provider->api_format);
 	if (!format)
@@ -71,16 +71,16 @@ int endpoint_open(struct endpoint *out, const struct task_provider *provider, in
 	return 0;
 }
 
-void endpoint_close(struct endpoint *endpoint)
+void metered_client_close(struct metered_client *metered)
 {
-	http_close(endpoint->client.http);
-	endpoint->client.http = NULL;
+	http_close(metered->client.http);
+	metered->client.http = NULL;
 }
 
-int endpoint_ask(struct endpoint *endpoint, const struct wire_request *request, size_t serial,
-	struct wire_reply *out, struct fault *fault)
+int metered_client_ask(struct metered_client *metered, const struct wire_request *request,
+	size_t serial, struct wire_reply *out, struct fault *fault)
 {
-	endpoint->spent = USAGE_NONE;
-	endpoint->wrote = 0;
-	return client_call(&endpoint->client, request, serial, out, fault);
+	metered->spent = USAGE_NONE;
+	metered->wrote = 0;
+	return client_call(&metered->client, request, serial, out, fault);
 }

@@ -3,16 +3,16 @@
 
 enum { LAYERS_BYTES_MAX = 4096 };
 
-struct report *report_new(void)
+struct jail_report *jail_report_new(void)
 {
-	void *page = mmap(NULL, sizeof(struct report), PROT_READ | PROT_WRITE,
+	void *page = mmap(NULL, sizeof(struct jail_report), PROT_READ | PROT_WRITE,
 		MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (page == MAP_FAILED)
 		_exit(125);
 	return page;
 }
 
-int report_fail(struct report *report, const char *stage, const struct err *why)
+int jail_report_fail(struct jail_report *report, const char *stage, const struct err *why)
 {
 	if (!report->stage) {
 		report->stage = stage;
@@ -40,7 +40,7 @@ static void add_word(struct buf *buf, const char *value)
 
 /* Writes the layers as text: somebody waits for it, and a JSON object of all layers took ten times
  * as long. */
-void report_layers(const struct layers *layers, struct buf *buf)
+void jail_report_layers(const struct layers *layers, struct buf *buf)
 {
 	const char *before = "{\"";
 #define ADD(type, name)                                                                              \
@@ -69,7 +69,7 @@ int report_require(struct jail *jail, struct err *e)
 		return 0;
 	AUTO_BUF text;
 	buf_init(&text, LAYERS_BYTES_MAX);
-	report_layers(&jail->report->layers, &text);
+	jail_report_layers(&jail->report->layers, &text);
 	json_auto_t *have = text.failed ? NULL : json_loads(text.data, 0, NULL);
 	const char *name;
 	json_t *want;

@@ -1,4 +1,4 @@
-#include "rehearse/http.h"
+#include "rehearse/http_message.h"
 
 #include "base/num.h"
 #include <string.h>
@@ -82,7 +82,8 @@ static long answer(int *status, int code)
 	return -1;
 }
 
-long http_parse(char *bytes, size_t len, struct http_request *out, int *status, bool *expects)
+long http_message_parse(
+	char *bytes, size_t len, struct http_request *out, int *status, bool *expects)
 {
 	const char *end = len ? strstr(bytes, "\r\n\r\n") : NULL;
 	size_t head_len = end ? (size_t)(end - bytes) + 4 : len;
@@ -123,7 +124,7 @@ static void write_chunks(struct buf *out, const struct buf *body)
 	buf_adds(out, "0\r\n\r\n");
 }
 
-void http_write(struct buf *out, const struct http_reply *reply, const struct buf *body)
+void http_message_write(struct buf *out, const struct http_reply *reply, const struct buf *body)
 {
 	buf_addf(out, "HTTP/1.1 %d %s\r\nrequest-id: req_rehearsed_%zu\r\ncontent-type: %s\r\n",
 		reply->status, reply->status == 200 ? "OK" : "Error", reply->number,
