@@ -236,14 +236,13 @@ bool advice_list(const char *text, const char *separators, struct buf *out)
 static void advise_list(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *node)
 {
-	bool arguments = shape->title && !strcmp(shape->title, "a list of arguments");
 	AUTO_BUF list = BUF_INIT(1024);
-	if (arguments && strpbrk(node->text, "|&;<>$`()*?#\n'\"\\"))
+	if (shape->command && strpbrk(node->text, "|&;<>$`()*?#\n'\"\\"))
 		finding_help(findings, it,
 			"no shell reads it: write a list, `[...]`, each item by itself, and what "
 			"needs a shell as a script below scripts/");
-	else if ((arguments || !strchr(node->text, '{')) &&
-		 advice_list(node->text, arguments ? " " : ", ", &list))
+	else if ((shape->command || !strchr(node->text, '{')) &&
+		 advice_list(node->text, shape->command ? " " : ", ", &list))
 		finding_help(findings, it, "write `%s`", list.data);
 	else
 		finding_help(findings, it, "write a list, `[...]`, each item by itself");

@@ -25,19 +25,16 @@ void missing_key(const struct lacking *lacking, const char *name, const struct s
 		report_one(lacking, name, shape);
 }
 
-/* Reports whether two shapes need the same advice, which is only about their values. */
-static bool alike(const struct shape *a, const struct shape *b)
-{
-	return a->title && b->title && !strcmp(a->title, b->title) && !a->key_count &&
-	       !a->group_count && !a->value_count;
-}
-
-/* Returns those of `missing` that are like its first, key `i`. */
+/* Returns those of `missing` that are like its first, key `i`: they have the same shape, and the
+ * only advice is about their values. */
 static uint64_t group(const struct shape *shape, uint64_t missing, size_t i)
 {
 	uint64_t same = UINT64_C(1) << i;
+	const struct shape *first = shape->keys[i].shape;
+	if (!first->title || first->key_count || first->group_count || first->value_count)
+		return same;
 	for (size_t k = i + 1; k < shape->key_count; k++)
-		if (missing >> k & 1 && alike(shape->keys[i].shape, shape->keys[k].shape))
+		if (missing >> k & 1 && shape->keys[k].shape == first)
 			same |= UINT64_C(1) << k;
 	return same;
 }

@@ -58,6 +58,7 @@ struct shape {
 	double minimum, maximum;
 	bool above_minimum; /* the minimum itself is too small */
 	bool unique;
+	bool command; /* a program and its arguments */
 	const struct shape *items, *names,
 		*rest;                /* rest: of keys that are not listed; NULL: refused */
 	const struct shape_key *keys; /* sorted by name */

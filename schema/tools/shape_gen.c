@@ -398,7 +398,7 @@ static void check_keywords(const json_t *schema, const char *place)
 		const char *const keywords[12];
 	} by_type[] = {
 		{"string", {"type", "pattern", "minLength", "maxLength", "enum", "const"}},
-		{"array", {"type", "items", "minItems", "maxItems", "uniqueItems"}},
+		{"array", {"type", "items", "minItems", "maxItems", "uniqueItems", "format"}},
 		{"object",
 			{"type", "properties", "required", "additionalProperties", "propertyNames",
 				"minProperties", "maxProperties", "oneOf", "allOf"}},
@@ -422,6 +422,9 @@ static void check_keywords(const json_t *schema, const char *place)
 	const json_t *items = json_object_get(schema, "items");
 	if (json_object_get(schema, "uniqueItems") && kinds_of(items, place) != 1u << DOC_STR)
 		fail(place, "uniqueItems is supported for strings only");
+	const char *format = json_string_value(json_object_get(schema, "format"));
+	if (json_object_get(schema, "format") && (!format || strcmp(format, "command") != 0))
+		fail(place, "the only format of an array is `command`");
 	if (!strcmp(type, "object") && !json_is_object(rest) && !json_is_false(rest))
 		fail(place, "an object must say what additionalProperties are");
 }
@@ -495,8 +498,8 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 	/* If there are several values, each is named, and needs no description. */
 	if (refused || json_array_size(json_object_get(schema, "enum")) == 1)
 		print_help(json_string_value(json_object_get(schema, "description")));
-	printf("\t.refused = %s,\n\t.kinds = 0x%xu,\n", refused ? "true" : "false",
-		kinds_of(schema, place));
+	printf("\t.refused = %d, .command = %d,\n\t.kinds = 0x%xu,\n", refused != NULL,
+		json_object_get(schema, "format") != NULL, kinds_of(schema, place));
 	printf("\t.boolean = %d,\n", json_is_boolean(constant) ? json_is_true(constant) : -1);
 	if (values)
 		printf("\t.values = %s_values_%d, .value_count = %zu,\n", prefix, id, values);
@@ -510,14 +513,24 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 	printf("};\n");
 }
 
+/* Returns a copy without the texts that no table has, so that equal rules have one table. */
+static json_t *without_texts(const json_t *schema)
+{
+	json_t *out = json_copy((json_t *)(uintptr_t)schema);
+	if (!json_object_get(schema, "not") && !json_object_get(schema, "enum"))
+		json_object_del(out, "description");
+	json_object_del(out, "default");
+	return out;
+}
+
 /* Writes the table of `schema`, its parts first, and returns its number. */
 static int emit(const json_t *schema, const char *place)
 {
 	if (!json_is_object(schema))
 		fail(place, "a schema must be an object");
-	schema = resolve(schema, place);
+	schema = without_texts(resolve(schema, place));
 	for (int i = 0; i < known_count; i++) {
-		if (known[i].schema != schema)
+		if (!json_equal(known[i].schema, schema))
 			continue;
 		if (!known[i].written)
 			fail(place, "a schema that contains itself is not supported");
