@@ -1,5 +1,6 @@
 #include "git/branch.h"
 
+#include "base/path.h"
 #include "git/call.h"
 #include "git/parse.h"
 #include <stdio.h>
@@ -14,10 +15,11 @@ int git_head(const struct git_repo *git_repo, char oid[GIT_OID_BYTES], struct er
 
 bool git_unborn(const struct git_repo *git_repo)
 {
-	struct git_call call = {.args = GIT_ARGS("rev-parse", "--verify", "HEAD"), .no_tree = true};
-	struct err why = ERR_NONE;
-	return git_call_quietly(git_repo, &call, &why) &&
-	       strstr(why.text, "Needed a single revision");
+	int code = -1;
+	struct git_call call = {.args = GIT_ARGS("rev-parse", "--verify", "--quiet", "HEAD"),
+		.no_tree = true,
+		.code = &code};
+	return git_call_quietly(git_repo, &call, NULL) && code == 1;
 }
 
 int git_branch_tip(
@@ -64,21 +66,26 @@ int git_branch_check(const struct git_repo *git_repo, const char *branch, struct
 
 /* Explains a clash of branch names: git stores a branch as a file, and another branch is a
  * directory in that place, or lies below a file. */
-static int explain_clash(const char *branch, struct err *e)
+static int explain_clash(const struct git_repo *git_repo, const char *branch, struct err *e)
 {
-	static const char heads[] = "'refs/heads/", clash[] = "' exists; cannot create '";
-	char other[256];
-	const char *end = strstr(e->text, clash), *name = NULL;
-	for (const char *at = e->text; end && (at = strstr(at, heads)) && at < end; at++)
-		name = at + strlen(heads);
-	if (!name)
+	char first[256];
+	struct git_call call = {
+		.args = GIT_ARGS("for-each-ref", "--format=%(refname:lstrip=2)", first),
+		.no_tree = true};
+	AUTO_BUF out = BUF_INIT(GIT_OUTPUT_MAX);
+	snprintf(first, sizeof(first), "refs/heads/%.*s", (int)strcspn(branch, "/"), branch);
+	if (git_call(git_repo, &call, &out, NULL) || !out.len)
 		return -1;
-	snprintf(other, sizeof(other), "%.*s", (int)(end - name), name);
-	*e = ERR_NONE;
-	return err_set(e,
-		"git keeps no branch %s beside the branch %s; rename that one (git branch -m %s "
-		"NAME)",
-		branch, other, other);
+	for (char *rest, *other = strtok_r(out.data, "\n", &rest); other;
+		other = strtok_r(NULL, "\n", &rest))
+		if (path_is_within(branch, other) != path_is_within(other, branch)) {
+			*e = ERR_NONE;
+			return err_set(e,
+				"git keeps no branch %s beside the branch %s; rename that one (git "
+				"branch -m %s NAME)",
+				branch, other, other);
+		}
+	return -1;
 }
 
 int git_branch_move(const struct git_repo *git_repo, const struct git_move *git_move, struct err *e)
@@ -96,7 +103,8 @@ int git_branch_move(const struct git_repo *git_repo, const struct git_move *git_
 		*git_move->from ? git_move->from : none);
 	if (git_branch_check(git_repo, git_move->branch, e))
 		return -1;
-	return git_call_quietly(git_repo, &call, e) ? explain_clash(git_move->branch, e) : 0;
+	return git_call_quietly(git_repo, &call, e) ? explain_clash(git_repo, git_move->branch, e)
+						    : 0;
 }
 
 void git_branch_unlock(const struct git_repo *git_repo, const char *branch)

@@ -237,6 +237,27 @@ static const char *telling_line(const char *text)
 	return first;
 }
 
+/* Sets the cause's errno, which another program told. The cause itself is recorded next. */
+static void keep_number(struct err *e, int number)
+{
+	if (e && !*e->text)
+		e->number = number;
+}
+
+/* Returns the errno with whose words, the C locale's, git ends its line; 0: none that a caller asks
+ * for. */
+static int number_told(const char *line, size_t len)
+{
+	static const int numbers[] = {EACCES, ENOSPC, EDQUOT, EIO, EROFS, EAGAIN, ENOMEM};
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
+		const char *words = strerror(numbers[i]);
+		size_t n = strlen(words);
+		if (len >= n && !memcmp(line + len - n, words, n))
+			return numbers[i];
+	}
+	return 0;
+}
+
 static int report(const struct git_call *call, const struct ended *ended, const struct buf *out,
 	const struct buf *words, struct err *e)
 {
@@ -254,6 +275,7 @@ static int report(const struct git_call *call, const struct ended *ended, const 
 	/* Git names some things on a line of their own, such as an unknown extension. */
 	int more = len && !strncmp(line + len - 1, ":\n\t", 3) ? (int)strcspn(line + len + 2, "\n")
 							       : 0;
+	keep_number(e, number_told(line, len));
 	return err_set(e, "%s %s failed: %.*s%s%.*s", what, name, (int)len, line, more ? " " : "",
 		more, more ? line + len + 2 : "");
 }
@@ -270,10 +292,13 @@ static int run(const struct git_repo *git_repo, const struct git_call *call,
 	AUTO_FREE char *text = asked_text(git_repo, call, names, profile, e);
 	if (!text || run_in(text, call, out, &words, &ended, e))
 		return -1;
+	keep_number(e, ended.why.number);
 	if (*ended.why.text)
 		return err_set(e, "%s was not run, its %s jail could not be set up, %s%s%s",
 			call->hook ? "a hook" : "git", profile, ended.why.text,
 			*unstrict.text ? "; a strict one neither, " : "", unstrict.text);
+	if (call->code)
+		*call->code = ended.code;
 	bool failed = ended.code || (call->whole && words.len && strstr(words.data, unread));
 	return failed ? report(call, &ended, out, &words, e) : 0;
 }

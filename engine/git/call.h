@@ -26,12 +26,13 @@ struct git_call {
 	/* The only objects it reads are those that a clone borrows. */
 	bool borrowed;
 	bool lists; /* it only lists settings, so that none of them need be switched off */
+	int *code;  /* set to git's exit status when git has ended; NULL: unwanted */
 };
 
 /* Runs `git [fixed options for git_repo] args... [-- paths...]` and appends its stdout to `out`. A
  * non-zero exit, a signal or the deadline is an error that quotes the first line of stderr (for a
- * hook that writes nothing there: of stdout). Without a git_dir the call runs in the work tree
- * without a repository. */
+ * hook that writes nothing there: of stdout), with the errno that the line ends with in words.
+ * Without a git_dir the call runs in the work tree without a repository. */
 int git_call(const struct git_repo *git_repo, const struct git_call *call, struct buf *out,
 	struct err *e);
 /* Do the same for a call whose output does not matter, and for one that prints the name of an

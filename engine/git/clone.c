@@ -409,15 +409,6 @@ static int stage(const struct git_repo *clone, size_t *left_out, struct buf *cha
 		       : 0;
 }
 
-/* Reports whether git was not allowed to read a file of the state's: its message ends in those
- * words. */
-static bool is_locked(const struct err *e)
-{
-	const char *words = strerror(EACCES);
-	size_t len = strlen(e->text), n = strlen(words);
-	return len >= n && !strcmp(e->text + len - n, words);
-}
-
 /* Makes unreadable files readable, so that they can be committed. A commit keeps no permission but
  * to execute. */
 static int open_up(const struct git_repo *clone, struct err *e)
@@ -432,7 +423,7 @@ int git_clone_stage(const struct git_repo *clone, char tree[GIT_OID_BYTES], size
 {
 	struct git_call call = {.args = GIT_ARGS("write-tree"), .write = true};
 	int failed = stage(clone, left_out, changed, e);
-	if (failed && is_locked(e))
+	if (failed && e->number == EACCES) /* git was not allowed to read a file of the state's */
 		failed = open_up(clone, e) || stage(clone, left_out, changed, e);
 	return failed ? -1 : git_call_oid(clone, &call, tree, e);
 }

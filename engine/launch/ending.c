@@ -27,6 +27,8 @@ enum ending ending_of(const json_t *status, struct err *why)
 		return ENDING_LOST;
 	}
 	err_set(why, "at %s: %s", stage, error ? error : "without a reason");
+	if (why)
+		why->number = (int)json_integer_value(json_object_get(status, "errno"));
 	for (size_t i = 0; i < ARRAY_LEN(for_good); i++)
 		if (!strcmp(stage, for_good[i]))
 			return ENDING_WRONG;

@@ -17,7 +17,8 @@ enum ending {
 	ENDING_UNMADE /* nothing ran: the cause may be temporary */
 };
 
-/* Judges a status line, and fills `why` unless the command ran. NULL: there was no line. */
+/* Judges a status line, and fills `why` unless the command ran, with the jail's errno if nothing
+ * ran. NULL: there was no line. */
 enum ending ending_of(const json_t *status, struct err *why);
 /* Writes which limit stopped the command, such as "it ran out of memory (limits.memory_mb: 64)".
  * Returns false, and "", if none did. */

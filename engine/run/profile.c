@@ -25,9 +25,9 @@ struct jail_order profile_order(json_t *argv)
 }
 
 /* Makes the fact (to be released) of a command, `argv` or one that only succeeds, in a jail of the
- * given policy; both are taken. -1: the jail cannot be set up. */
-static int try_jail(struct live *live, struct jail_policy policy, json_t *argv, struct fact *fact,
-	struct err *e)
+ * given policy; both are taken. */
+static enum live_end try_jail(struct live *live, struct jail_policy policy, json_t *argv,
+	struct fact *fact, struct err *e)
 {
 	static const struct state state = {
 		.name = "probe", .kind = KIND_TOOL, .timeout_secs = PROBE_SECS};
@@ -37,17 +37,20 @@ static int try_jail(struct live *live, struct jail_policy policy, json_t *argv, 
 	*fact = (struct fact){.kind = FACT_NONE};
 	enum live_end end = live_jail(live, &step, fact, NULL, e);
 	step_done(&step);
-	return end == LIVE_FACT ? 0 : -1;
+	return end;
 }
 
-static int probe_strict(struct live *live, bool allow_root_jail, struct err *e)
+/* LIVE_NO_JAIL: the strict profile does not work, and the other one may. */
+static enum live_end probe_strict(struct live *live, bool allow_root_jail, struct err *e)
 {
 	AUTO_FACT fact = {0};
-	if (try_jail(live, profile_probe(JAIL_STRICT, allow_root_jail), NULL, &fact, e))
-		return -1;
-	if (fact.kind != FACT_TOOL || !fact.tool.exit.known || fact.tool.exit.value != 0)
-		return err_set(e, "a probe command did not succeed in it");
-	return 0;
+	enum live_end end =
+		try_jail(live, profile_probe(JAIL_STRICT, allow_root_jail), NULL, &fact, e);
+	if (end != LIVE_FACT ||
+		(fact.kind == FACT_TOOL && fact.tool.exit.known && fact.tool.exit.value == 0))
+		return end;
+	err_set(e, "a probe command did not succeed in it");
+	return LIVE_NO_JAIL;
 }
 
 /* Runs a probe that attacks the network: the hardened profile has only a filter and no network
@@ -65,7 +68,9 @@ static int probe_hardened(
 		taken.bundle = directory;
 		taken.workspace = workspace;
 		AUTO_FACT fact = {0};
-		rc = try_jail(live, taken, argv, &fact, e) ? -1 : offline_judge(&target, &fact, e);
+		rc = try_jail(live, taken, argv, &fact, e) != LIVE_FACT
+			     ? -1
+			     : offline_judge(&target, &fact, e);
 	}
 	offline_close(&target);
 	return rc ? err_wrap(e, "sandbox.profile hardened does not hold here") : 0;
@@ -78,7 +83,8 @@ const char *profile_resolve(
 	if (wanted == PROFILE_HARDENED)
 		return probe_hardened(live, workspace, allow_root_jail, e) ? NULL : "hardened";
 	struct err why = ERR_NONE;
-	if (probe_strict(live, allow_root_jail, &why) == 0)
+	enum live_end strict = probe_strict(live, allow_root_jail, &why);
+	if (strict == LIVE_FACT)
 		return "strict";
 	if (wanted == PROFILE_STRICT || interrupts_kill(&live->interrupts)) {
 		err_set(e, "sandbox.profile strict does not work here: %s", why.text);
@@ -86,7 +92,7 @@ const char *profile_resolve(
 	}
 	struct err other = ERR_NONE;
 	if (probe_hardened(live, workspace, allow_root_jail, &other)) {
-		bool same = strstr(other.text, why.text);
+		bool same = strict != LIVE_NO_JAIL;
 		err_set(e, "neither profile works here: %s%s%s%s", same ? "" : "strict: ", why.text,
 			same ? "" : ": ", same ? "" : other.text);
 		return NULL;

@@ -470,12 +470,8 @@ bool workspace_host_failed(const struct err *e)
 {
 	/* The last two mean that no process can be started. */
 	static const int numbers[] = {ENOSPC, EDQUOT, EIO, EROFS, EAGAIN, ENOMEM};
-	size_t len = strlen(e->text);
-	for (size_t i = 0; i < ARRAY_LEN(numbers); i++) {
-		const char *words = strerror(numbers[i]);
-		size_t n = strlen(words);
-		if (len >= n && !strcmp(e->text + len - n, words))
+	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+		if (e->number == numbers[i])
 			return true;
-	}
 	return false;
 }
