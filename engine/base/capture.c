@@ -11,6 +11,45 @@ struct running {
 	int out, err;
 };
 
+/* Reads once from a readable pipe; closes it at its end. Returns false for a read error, which is
+ * no end. */
+static bool drain(struct capture_stream *stream)
+{
+	char chunk[65536];
+	ssize_t n = read(stream->fd, chunk, sizeof(chunk));
+	if (n > 0)
+		stream->take(stream->ctx, chunk, (size_t)n);
+	else if (!n)
+		own_close(&stream->fd);
+	return n >= 0 || errno == EINTR || errno == EAGAIN;
+}
+
+int capture_streams(
+	struct capture_stream *streams, int count, int64_t deadline_ms, const bool *full)
+{
+	for (;;) {
+		struct pollfd watched[CAPTURE_STREAMS_MAX];
+		int open = 0;
+		for (int i = 0; i < count; i++) {
+			watched[i] = (struct pollfd){streams[i].fd, POLLIN, 0};
+			open += streams[i].fd >= 0;
+		}
+		int ready = open ? io_poll(watched, (nfds_t)count, deadline_ms) : 0;
+		if (!open || ready <= 0)
+			return !open ? 0 : ready ? EIO : ETIMEDOUT;
+		for (int i = 0; i < count; i++)
+			if (watched[i].revents && !drain(&streams[i]))
+				return EIO;
+		if (full && *full)
+			return EFBIG;
+	}
+}
+
+static void take(void *ctx, const char *bytes, size_t len)
+{
+	buf_add(ctx, bytes, len);
+}
+
 static int start(const struct capture_spec *spec, struct running *running, struct err *e)
 {
 	AUTO_FD int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -40,36 +79,6 @@ static int start(const struct capture_spec *spec, struct running *running, struc
 	return 0;
 }
 
-/* Reads once from a readable pipe; closes it at its end. Returns false for a read error, which is
- * no end. */
-static bool drain(int *fd, struct buf *into)
-{
-	char chunk[65536];
-	ssize_t n = read(*fd, chunk, sizeof(chunk));
-	if (n > 0)
-		buf_add(into, chunk, (size_t)n);
-	else if (!n)
-		own_close(fd);
-	return n >= 0 || errno == EINTR || errno == EAGAIN;
-}
-
-/* Collects until both pipes have ended. Returns 0, or the cause (see capture.h). */
-static int collect(struct running *running, int64_t end, struct buf *out, struct buf *err)
-{
-	while (running->out >= 0 || running->err >= 0) {
-		struct pollfd watched[] = {{running->out, POLLIN, 0}, {running->err, POLLIN, 0}};
-		int ready = io_poll(watched, 2, end);
-		if (ready <= 0)
-			return ready ? EIO : ETIMEDOUT;
-		if ((watched[0].revents && !drain(&running->out, out)) ||
-			(watched[1].revents && !drain(&running->err, err)))
-			return EIO;
-		if (out->failed)
-			return EFBIG;
-	}
-	return 0;
-}
-
 /* Waits for the program's end: it may close its output and go on. */
 static bool ended(const struct running *running, int64_t end)
 {
@@ -84,13 +93,14 @@ int capture_run(
 	if (start(spec, &r, e))
 		return -1;
 	int64_t end = clock_monotonic_ms() + spec->deadline_ms;
-	int cause = collect(&r, end, out, diagnostics);
+	struct capture_stream streams[] = {{r.out, take, out}, {r.err, take, diagnostics}};
+	int cause = capture_streams(streams, 2, end, &out->failed);
 	if (!cause && !ended(&r, end))
 		cause = ETIMEDOUT;
 	if (cause)
 		kill(spec->own_session ? -r.child.pid : r.child.pid, SIGKILL);
-	own_close(&r.out);
-	own_close(&r.err);
+	own_close(&streams[0].fd);
+	own_close(&streams[1].fd);
 	int status = child_wait(&r.child);
 	if (!cause)
 		return status;

@@ -7,7 +7,20 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-enum { CAPTURE_MORE_MAX = 4 };
+enum { CAPTURE_MORE_MAX = 4, CAPTURE_STREAMS_MAX = 3 };
+
+/* A pipe that is read to its end. */
+struct capture_stream {
+	int fd; /* owned; -1 when it has ended */
+	void (*take)(void *ctx, const char *bytes, size_t len);
+	void *ctx;
+};
+
+/* Reads all streams to their ends, so that a full pipe never blocks a writer, and closes each
+ * there. Returns 0, or the cause: ETIMEDOUT at `deadline_ms` (monotonic), EIO, or EFBIG when a
+ * taker has set `*full` (NULL: none does). */
+int capture_streams(
+	struct capture_stream *streams, int count, int64_t deadline_ms, const bool *full);
 
 struct capture_spec {
 	char *const *argv;   /* argv[0] is the path; no search */

@@ -1,7 +1,7 @@
 #include "agent/tools/jailed.h"
 
+#include "base/capture.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "contract/jail_order.h"
@@ -13,35 +13,7 @@ enum {
 	GRACE_MS = 10 * 1000, /* the jail keeps the time-out; this is for one that hangs */
 };
 
-static bool drain(int fd, struct output *output)
-{
-	char chunk[65536];
-	ssize_t n = read(fd, chunk, sizeof(chunk));
-	if (n > 0)
-		output_take(output, chunk, (size_t)n);
-	return n > 0 || (n < 0 && errno == EINTR);
-}
-
-/* Reads all three streams to their ends, so that a full pipe never blocks the command. Returns
- * false if they have not ended at the deadline. */
-static bool collect(int fds[STREAMS], struct output *const to[STREAMS], int64_t deadline_ms)
-{
-	for (int open_count = STREAMS; open_count;) {
-		struct pollfd p[STREAMS];
-		for (int i = 0; i < STREAMS; i++)
-			p[i] = (struct pollfd){.fd = fds[i], .events = POLLIN};
-		if (io_poll(p, STREAMS, deadline_ms) <= 0)
-			return false;
-		for (int i = 0; i < STREAMS; i++)
-			if (p[i].revents && fds[i] >= 0 && !drain(fds[i], to[i])) {
-				own_close(&fds[i]);
-				open_count--;
-			}
-	}
-	return true;
-}
-
-static int open_ends(int ours[STREAMS], int theirs[LAUNCHER_FDS], struct err *e)
+static int open_ends(struct capture_stream ours[STREAMS], int theirs[LAUNCHER_FDS], struct err *e)
 {
 	theirs[0] = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (theirs[0] < 0)
@@ -50,7 +22,7 @@ static int open_ends(int ours[STREAMS], int theirs[LAUNCHER_FDS], struct err *e)
 		int ends[2];
 		if (pipe2(ends, O_CLOEXEC))
 			return err_errno(e, "cannot make a pipe");
-		ours[i] = ends[0];
+		ours[i].fd = ends[0];
 		theirs[1 + i] = ends[1];
 	}
 	return 0;
@@ -59,8 +31,10 @@ static int open_ends(int ours[STREAMS], int theirs[LAUNCHER_FDS], struct err *e)
 static int converse(struct launcher *launcher, const char *order, int64_t deadline_ms,
 	struct jailed *out, struct err *e)
 {
-	int ours[STREAMS] = {-1, -1, -1}, theirs[LAUNCHER_FDS] = {-1, -1, -1, -1};
 	struct output status;
+	int theirs[LAUNCHER_FDS] = {-1, -1, -1, -1};
+	struct capture_stream ours[STREAMS] = {{-1, output_take, &out->out},
+		{-1, output_take, &out->err}, {-1, output_take, &status}};
 	output_init(&status, LAUNCHER_STATUS_BYTES_MAX);
 	int rc = open_ends(ours, theirs, e);
 	rc = rc ? rc : launcher_order(launcher, order, strlen(order), theirs, e);
@@ -68,11 +42,10 @@ static int converse(struct launcher *launcher, const char *order, int64_t deadli
 		rc = err_set(e, "the jail's launcher has ended");
 	for (int i = 0; i < LAUNCHER_FDS; i++)
 		own_close(&theirs[i]);
-	struct output *const to[] = {&out->out, &out->err, &status};
-	if (!rc && !collect(ours, to, deadline_ms))
+	if (!rc && capture_streams(ours, STREAMS, deadline_ms, NULL))
 		launcher_kill(launcher);
 	for (int i = 0; i < STREAMS; i++)
-		own_close(&ours[i]);
+		own_close(&ours[i].fd);
 	if (!rc)
 		out->status = launcher_status(launcher, status.bytes, status.len);
 	output_done(&status);
