@@ -50,20 +50,14 @@ static bool check_root(struct drive *drive)
 
 /* --- recovery --------------------------------------------------------------------------------- */
 
-/* Runs before any line is applied: the journal of another bundle would only give errors that nobody
- * understands. */
-static bool check_drift(struct drive *drive, bool *begun)
+/* Reads the journal's first line: the run has begun before, and where. */
+static bool read_begun(struct drive *drive, bool *begun)
 {
 	struct begun first;
 	struct err e = ERR_NONE;
 	if (recover_begun(drive->instance, &first, &e))
 		return drive_end(drive, RUN_DAMAGED, "%s", e.text);
 	*begun = first.begun;
-	if (*begun && strcmp(first.digest, drive->request->bundle_digest) != 0)
-		return drive_end(drive, RUN_REFUSED,
-			"instance %s runs bundle %s, and this one is %s; a live instance keeps the "
-			"bytes it began with: give the new bundle another --id",
-			drive->instance->id, first.digest, drive->request->bundle_digest);
 	if (*first.workspace && strcmp(first.workspace, drive->request->workspace) != 0)
 		live_notice(&drive->live, "this run began in the workspace %s; it goes on in %s",
 			first.workspace, drive->request->workspace);
@@ -447,7 +441,7 @@ static void run_instance(struct drive *drive)
 	snprintf(aside, sizeof(aside), "%s/aside", drive->instance->path);
 	drive->env = env_of(drive, bundle, data, aside, host);
 	if (!check_root(drive) || !check_workspace(drive) || !open_record(drive) ||
-		!check_drift(drive, &begun) || !open_journal(drive))
+		!read_begun(drive, &begun) || !open_journal(drive))
 		return;
 	if (!open_data(drive, data, sizeof(data)) || !open_audit(drive) || !find_profile(drive) ||
 		!open_workspace(drive) || !check_confinement(drive) || !check_ids(drive) ||

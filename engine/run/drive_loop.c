@@ -92,25 +92,30 @@ static bool finish_terminal(struct drive *drive)
 
 /* --- steps ------------------------------------------------------------------------------------ */
 
-/* Journals a fact as a step, or as a retry if the state retries its outcome. */
-static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
+/* Computes what a fact leads to; the blackboard changes when the line is applied. */
+static bool judge(struct drive *drive, const struct fact *fact, struct reduced *out)
 {
-	const struct state *s = drive->at.state;
-	struct reduced v;
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = json_copy(drive->at.blackboard);
-	if (reduce(s, fact, blackboard, &v, &e))
-		return drive_end(drive, RUN_BROKEN, "state %s: %s", s->name, e.text);
+	return !reduce(drive->at.state, fact, blackboard, out, &e) ||
+	       drive_end(drive, RUN_BROKEN, "state %s: %s", drive->at.state->name, e.text);
+}
+
+/* Journals a judged fact as a step, or as a retry if the state retries its outcome. */
+static bool commit_judged(
+	struct drive *drive, struct fact *fact, const struct reduced *reduced, bool ride)
+{
+	const struct state *s = drive->at.state;
 	bool told = fact->kind == FACT_NOT_RUN || (fact->kind == FACT_TOOL && fact->tool.lost);
-	if (*v.reason && !told)
-		fact->reason = fact_text(fact, v.reason);
-	bool retry = position_retries(&drive->at, &v);
+	if (*reduced->reason && !told)
+		fact->reason = fact_text(fact, reduced->reason);
+	bool retry = position_retries(&drive->at, reduced);
 	json_t *event = drive_event(drive, retry ? "retry" : "step");
-	json_object_set_new(event, "label", json_string(v.label));
+	json_object_set_new(event, "label", json_string(reduced->label));
 	json_object_set_new(event, "attempt", json_integer(drive->at.attempt));
 	json_object_set_new(event, "fact", fact_encode(fact));
 	if (!retry) {
-		json_object_set_new(event, "goto", json_string(v.target->name));
+		json_object_set_new(event, "goto", json_string(reduced->target->name));
 		return ride ? drive_queue(drive, event) : drive_commit(drive, event);
 	}
 	uint32_t noise = 0;
@@ -122,6 +127,12 @@ static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
 	json_object_set_new(event, "delay_ms", json_integer(delay_ms));
 	json_object_set_new(event, "until", json_string(until));
 	return drive_commit(drive, event);
+}
+
+static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
+{
+	struct reduced reduced;
+	return judge(drive, fact, &reduced) && commit_judged(drive, fact, &reduced, ride);
 }
 
 static bool queue_egress(struct drive *drive, json_t *lines)
@@ -170,17 +181,16 @@ static void tool_not_kept(struct fact *fact, struct err *why)
 }
 
 /* Records the state's changes to the private clone with its step. If that fails, the state has
- * failed; but if the disk or the process limit is the cause, the run stops. */
-static bool settle(
-	struct drive *drive, const struct step *step, const json_t *absent, struct fact *fact)
+ * failed and the fact is judged again; but if the disk or the process limit is the cause, the run
+ * stops. */
+static bool settle(struct drive *drive, const struct step *step, const json_t *absent,
+	struct fact *fact, struct reduced *reduced)
 {
-	struct reduced v;
 	struct err e = ERR_NONE;
-	json_auto_t *blackboard = json_copy(drive->at.blackboard);
 	struct workspace *w = &drive->workspace;
-	if (!w->path || reduce(step->state, fact, blackboard, &v, &e))
-		return true; /* an invalid fact is refused by the caller */
-	bool ok = v.outcome == OUTCOME_OK;
+	if (!w->path)
+		return true;
+	bool ok = reduced->outcome == OUTCOME_OK;
 	struct workspace_step s = {.machine = drive->request->machine->name,
 		.instance = drive->instance->id,
 		.state = step->state,
@@ -192,6 +202,8 @@ static bool settle(
 	int failed = workspace_settle(w, drive->instance->dir_fd, &s, &e);
 	if (failed && !s.dropped && !workspace_host_failed(&e)) {
 		drive_kinds[step->state->kind]->not_kept(fact, &e);
+		if (!judge(drive, fact, reduced))
+			return false;
 		s.dropped = true;
 		e = ERR_NONE;
 		failed = workspace_settle(w, drive->instance->dir_fd, &s, &e);
@@ -204,8 +216,10 @@ static bool settle(
 static bool commit_work(
 	struct drive *drive, const struct step *step, const json_t *absent, struct fact *fact)
 {
+	struct reduced reduced;
 	struct err e = ERR_NONE;
-	if (!settle(drive, step, absent, fact) || !commit_fact(drive, fact, false))
+	if (!judge(drive, fact, &reduced) || !settle(drive, step, absent, fact, &reduced) ||
+		!commit_judged(drive, fact, &reduced, false))
 		return false;
 	return !workspace_land(&drive->workspace, drive->at.seq, drive->at.attempt, &e) ||
 	       drive_end(drive, RUN_BROKEN,

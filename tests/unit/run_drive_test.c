@@ -149,11 +149,6 @@ static void test_parameters(void)
 	is(go(&t), RUN_WAITING, "a machine without the parameter");
 	t.request.parameters = two;
 	is(go(&t), RUN_REFUSED, "is not continued with another value");
-	t.request.parameters = NULL;
-	t.request.bundle_digest = "sha256:two";
-	is(go(&t), RUN_REFUSED, "nor with another bundle");
-	has_str(t.result.reason, "sha256:one", "which is named");
-	has_str(t.result.reason, "sha256:two", "both ways");
 	trial_done(&t);
 }
 
