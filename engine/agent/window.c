@@ -44,8 +44,8 @@ static bool compact(struct window *window, int64_t keep_tokens)
 		return false;
 	const char *summary = turn_summary_write(window->summary, window->talk, range);
 	buf_addf(&text,
-		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. What was "
-			       "done until now:]\n",
+		TOOL_DATA_MARK "[agent6: %zu older messages were dropped to make room. Done "
+			       "until now:]\n",
 		range.to - range.from);
 	/* About an eighth of the context, in bytes. */
 	digest_write(window->digest, (size_t)window->context_tokens * 7 / 16, &text);

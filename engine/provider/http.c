@@ -369,7 +369,7 @@ static int failed(const struct http *http, CURLcode rc, struct fault *fault)
 	fault_show(why, sizeof(why), words, strlen(words));
 	if (rc == CURLE_SSL_CONNECT_ERROR && speaks_other(why))
 		return fault_set(fault, FAULT_FATAL,
-			"what answers at the provider's base_url speaks no TLS 1.2 or 1.3 (%s); "
+			"the server at the provider's base_url speaks no TLS 1.2 or 1.3 (%s); "
 			"is it https, and up to date?",
 			why);
 	enum { TOO_LARGE = 100 }; /* since 8.6 */
@@ -385,8 +385,7 @@ static int failed(const struct http *http, CURLcode rc, struct fault *fault)
 			fault, FAULT_FATAL, "the provider's base_url cannot be used: %s", why);
 	case CURLE_UNSUPPORTED_PROTOCOL:
 		return fault_set(fault, FAULT_FATAL,
-			"what answers at the provider's base_url does not "
-			"speak HTTP");
+			"the server at the provider's base_url does not speak HTTP");
 	case TOO_LARGE:
 	/* Libcurl before 8.6 reports this for a header that is too large. */
 	case CURLE_OUT_OF_MEMORY:

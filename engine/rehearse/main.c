@@ -45,7 +45,7 @@ static int open_positions(struct player *player, const char *path, struct err *e
 static const struct {
 	char key;
 	const char *name, *value, *summary;
-} lines[] = {{'c', "cassette", "FILE", "what to answer from; may be given more than once"},
+} lines[] = {{'c', "cassette", "FILE", "the recording to answer from; may be given more than once"},
 	{'r', "ready-fd", "N", "where \"PORT\\n\" goes once it can be asked; needed"},
 	{'e', "report-fd", "N", "where what did not match goes, as JSON lines"},
 	{'p', "positions", "FILE", "a file that keeps how far it came, to go on from there"},

@@ -182,7 +182,7 @@ void exposure_html(const json_t *exposure, struct buf *out)
 	size_t i;
 	json_t *state;
 	/* A journal has no settings, so those of a past step are not known. */
-	buf_adds(out, "<h3>What today's settings allow</h3><p class=\"soft\">Worked out from the "
+	buf_adds(out, "<h3>Allowed by today's settings</h3><p class=\"soft\">Worked out from the "
 		      "settings as they were when this page was written; while it ran, the machine "
 		      "may have had others. " ALWAYS "</p><div class=\"cards\">\n");
 	begin_card(out, json_get_text(exposure, "machine"), "all states together");

@@ -174,7 +174,7 @@ static void agent_not_kept(struct fact *fact, struct err *why)
 static void tool_not_kept(struct fact *fact, struct err *why)
 {
 	char reason[POSITION_REASON_BYTES];
-	err_wrap(why, "what the state left in the clone cannot be kept");
+	err_wrap(why, "the state's changes to the clone cannot be kept");
 	utf8_copy(reason, sizeof(reason), why->text);
 	if (fact->kind == FACT_TOOL)
 		fact->tool.not_kept = fact_text(fact, reason);

@@ -141,7 +141,7 @@ static void note_spend(struct talk *talk, bool result)
 	if (!states_note_spend(talk->dir_fd, talk->step->execution, &talk->events.most, &e) ||
 		result)
 		return;
-	err_set(&talk->why, "what it spends cannot be noted, so it was stopped: %.900s", e.text);
+	err_set(&talk->why, "its spending cannot be noted, so it was stopped: %.900s", e.text);
 	talk->pump.stop = true;
 }
 
@@ -337,7 +337,7 @@ enum live_end live_agent(struct live *live, const struct step *step, struct fact
 	if (t.dir_fd < 0)
 		return LIVE_BROKEN;
 	if (states_note_spend(t.dir_fd, step->execution, NULL, e)) {
-		err_wrap(e, "what it spends could not be noted, so it was not started");
+		err_wrap(e, "its spending could not be noted, so it was not started");
 		own_close(&t.dir_fd);
 		return LIVE_BROKEN;
 	}

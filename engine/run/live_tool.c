@@ -254,7 +254,7 @@ static void add_lost(struct live *live, struct run *run, const char *why, struct
 	char reason[REDUCE_REASON_BYTES];
 	snprintf(reason, sizeof(reason), "launcher lost: %.300s; %s", why,
 		seen ? "nothing that it ran is left"
-		     : "what it ran cannot be listed here, and may go on");
+		     : "its processes cannot be listed here, and may go on");
 	fact->tool.lost = fact_text(fact, reason);
 }
 

@@ -182,7 +182,7 @@ void question_prompt(const struct question *question, struct buf *out)
 	switch (question->stage) {
 	case QUESTION_CONFIRM: prompt_confirm(question, out); break;
 	case QUESTION_EXPLICIT:
-		buf_adds(out, "What this does cannot be undone:\n");
+		buf_adds(out, "This cannot be undone:\n");
 		prompt_again(question, "explicit", out);
 		buf_adds(out, "Run it all the same? [y]es, [n]o: ");
 		break;

@@ -162,7 +162,7 @@ void recording_keep(
 	struct err e = ERR_NONE;
 	struct taker t = {dir_fd, step->attempt};
 	if (live->record_fd >= 0 && append(live, &t, lines, &e))
-		live_notice(live, "what state %s was answered is not recorded in %s: %s",
+		live_notice(live, "the answers to state %s are not recorded in %s: %s",
 			step->state->name, live->record_dir, e.text);
 }
 
@@ -186,6 +186,6 @@ void recording_poke(const struct live *live, const char *state, const json_t *pa
 	struct err e = ERR_NONE;
 	struct poke poke = {live, state, payload};
 	if (live->record_fd >= 0 && secret_apart(&live->keys, add_poke, &poke, live->record_fd, &e))
-		live_notice(live, "what state %s was poked with is not recorded in %s: %s", state,
+		live_notice(live, "the poke of state %s is not recorded in %s: %s", state,
 			live->record_dir, e.text);
 }

@@ -121,7 +121,7 @@ static int read_printed(const char *text, size_t len, struct token *out, struct 
 	const char *token = json_string_value(json_object_get(all, "access_token"));
 	if (!token || !*token)
 		return err_set(e, "printed %s",
-			all ? "JSON without the text `access_token`" : "what is no JSON");
+			all ? "JSON without the text `access_token`" : "text that is no JSON");
 	out->secs = lifetime(json_object_get(all, "expires_in"));
 	out->text = strdup(token);
 	return out->text ? 0 : err_set(e, "out of memory");

@@ -55,7 +55,7 @@ setup() {
 	printf 'sandbox: {read: [%s/shared]}\n' "$SCRATCH" >"$SCRATCH/.config/agent6/config.yaml"
 	agent6 machine report flow -o page.html
 	grep -q "$SCRATCH/shared" page.html # which no step could read
-	grep -q "<h3>What today's settings allow</h3>.*may have had others" page.html
+	grep -q "<h3>Allowed by today's settings</h3>.*may have had others" page.html
 }
 
 # Every tag that is opened is closed, in order.

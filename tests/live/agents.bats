@@ -264,7 +264,7 @@ END
 	return "$status"
 }
 
-DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. What was done until now:]\nFiles read:\n- f1 (1)\n- f2 (1)\n- f3 (1)\n- f4 (1)\n'
+DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. Done until now:]\nFiles read:\n- f1 (1)\n- f2 (1)\n- f3 (1)\n- f4 (1)\n'
 
 @test "answers that fill the context give way to a digest, in a conversation that a strict provider accepts" {
 	local format

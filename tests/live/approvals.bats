@@ -274,7 +274,7 @@ asks_under_nohup() {
 		'Run it all the same? [y]es, [n]o: ' y -- "${RUN[@]}" "$SCRATCH/coder"
 	[[ $output == *"wants to run commands (level destructive)"* ]]
 	[[ $output == *" tokens"* && $output != *'$0.0'* ]] # nobody has said what they cost
-	[[ $output == *"What this does cannot be undone:"*"2. [destructive] rm -f file"* ]]
+	[[ $output == *"This cannot be undone:"*"2. [destructive] rm -f file"* ]]
 	on_branch made
 	run ! on_branch file
 	[[ $(types) == "opened proposed proposed approved approved executed executed " ]]

@@ -174,9 +174,9 @@ $FINISH"
 	echo "$output"
 	[[ $status -eq 0 ]]
 	step() { jq -r "select(.state == \"$1\" and .t == \"step\") | $2" "$SCRATCH"/dir/state/*/machines/fixer/journal.jsonl; }
-	[[ $(step after '"\(.fact.exit) \(.label) \(.fact.reason)"') == "0 nonzero what the state left in the clone cannot be kept: git add failed: "*"'git~1'"* ]]
-	[[ $(step again '"\(.fact.exit) \(.label) \(.fact.not_kept)"') == "3 nonzero what the state left in the clone cannot be kept: git add failed: "*"'git~1'"* ]]
-	[[ $output == *"nonzero -> last"*"what the state left in the clone cannot be kept: git add failed: "* ]]
+	[[ $(step after '"\(.fact.exit) \(.label) \(.fact.reason)"') == "0 nonzero the state's changes to the clone cannot be kept: git add failed: "*"'git~1'"* ]]
+	[[ $(step again '"\(.fact.exit) \(.label) \(.fact.not_kept)"') == "3 nonzero the state's changes to the clone cannot be kept: git add failed: "*"'git~1'"* ]]
+	[[ $output == *"nonzero -> last"*"the state's changes to the clone cannot be kept: git add failed: "* ]]
 	[[ $(git -C "$WS" log --format=%s main..agent6/machine-fixer | tr '\n' ,) == "fixer: look,fixer: edit," ]]
 	(cd "$WS" && AGENT6_STATE_HOME=$SCRATCH/dir/state agent6 machine replay fixer)
 }

@@ -99,7 +99,7 @@ END
 		>"$SCRATCH/rich/rehearsal/a.jsonl"
 	run agent6 machine rehearse --dir "$SCRATCH/state/d" "$SCRATCH/rich"
 	echo "$output"
-	[[ $status -eq 5 && $output == *"state greet: what it spends could not be noted, so it was not started"*"No space left"* ]]
+	[[ $status -eq 5 && $output == *"state greet: its spending could not be noted, so it was not started"*"No space left"* ]]
 	rm "$SCRATCH"/state/d/state/*/machines/rich/data/full
 	agent6 machine rehearse --dir "$SCRATCH/state/d" "$SCRATCH/rich"
 }

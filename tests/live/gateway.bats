@@ -109,7 +109,7 @@ runs() {
 		kill -9 $$|x|was killed by signal 9
 		||printed nothing
 		|{"token":1}|printed JSON without the text `access_token`
-		|{"access_token":|printed what is no JSON
+		|{"access_token":|printed text that is no JSON
 		head -c 70000 /dev/zero|x|printed more than 64 KiB
 	END
 	prints "two words"$'\n'"and lines"

@@ -35,7 +35,7 @@ check_sandbox() { # as whom
 @test "check sandbox as text names the profile and what hardened cannot do" {
 	run -0 agent6 check sandbox
 	[[ $output == *$'\nauto      strict'* && $output == *"  held     trace a process"* ]]
-	[[ $output == *"What the hardened profile cannot do:"*"/dev/shm is the host's"* ||
+	[[ $output == *"The hardened profile cannot do this:"*"/dev/shm is the host's"* ||
 		$output == *"the hardened profile needs Landlock ABI 3"* ]]
 	[[ $output != *OPEN* ]]
 	nothing_left
@@ -82,8 +82,8 @@ open_launcher() {
 	run -125 strace -f -qq -o /dev/null -e inject=mount_setattr:error=ENOSYS \
 		-e inject=landlock_create_ruleset:error=ENOSYS "$AGENT6_BIN/agent6" check sandbox
 	[[ $output == *"hardened  does not work here: "*"Landlock ABI 3 (Linux"* && $output == *"auto      nothing"* ]]
-	[[ $output == *"What would make strict work:"*"Linux 5.12"* ]]
-	[[ $output != *"What the hardened profile cannot do"* ]]
+	[[ $output == *"To make strict work:"*"Linux 5.12"* ]]
+	[[ $output != *"The hardened profile cannot do"* ]]
 }
 
 @test "agent6 jail takes the weaker profile only where the host makes no strict jail" {

@@ -70,6 +70,19 @@ nothing() { # prints and fails on any output of CMD
 		{ inside = /^[ \t]*#/ }' "${scripts[@]}"
 }
 
+# Strings that open with a noun clause, or in which a sentence does.
+noun_clauses() {
+	grep -nE '"([^"]*(\. |\\n))?(<[^"<>]*>)*(What|Whether|Of what|Whose) [^?]*$' "$@" || true
+}
+
+@test "no message opens with a noun clause" {
+	mapfile -t files < <(sources jail broker schema engine | grep -E '\.([ch]|def)$')
+	nothing noun_clauses "${files[@]}"
+	printf '%s\n' 'puts("What it holds:");' 'puts("It fits. Whether it");' 'puts("What is your name?");' >"$SCRATCH/f.c"
+	run -0 noun_clauses "$SCRATCH/f.c"
+	[[ ${#lines[@]} -eq 2 ]]
+}
+
 @test "the words check sees a one-letter parameter and a noun clause" {
 	{
 		printf '/*\n * What it holds.\n */\n/* Returns a sum. */\nint f(int a, struct long_name *long_name,\n'

@@ -221,10 +221,11 @@ static int run_verify_command(
 
 const struct tool tool_run_command = {
 	.name = "run_command",
-	.description = "Runs one program in a jail, in the workspace: no shell (for a pipe say "
-		       "[\"bash\", \"-c\", \"...\"]), no input, no privileges, usually no network. "
-		       "What it leaves running ends with it; what may never end is begun with "
-		       "[\"timeout\", \"60\", ...]. Dangerous commands may be refused.",
+	.description =
+		"Runs one program in a jail, in the workspace: no shell (for a pipe say "
+		"[\"bash\", \"-c\", \"...\"]), no input, no privileges, usually no network. "
+		"Processes that it leaves running end with it; begin a program that may never "
+		"end with [\"timeout\", \"60\", ...]. Dangerous commands may be refused.",
 	.modes = TOOL_IN_COMMANDS,
 	.args = {{"argv", "the program and its arguments", ARG_LIST, true,
 		"{\"type\":\"string\"}"}},

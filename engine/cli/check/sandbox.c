@@ -386,9 +386,9 @@ static void show_text(const struct checking *checking, const json_t *fixes, cons
 	}
 	const char *chosen = automatic(checking);
 	printf("auto      %s\n", chosen ? chosen : "nothing: agent6 will not run a command here");
-	show_list("What would make strict work:", fixes);
-	show_list("What the hardened profile cannot do:", limits);
-	show_list("What no limit keeps a command from taking:", open);
+	show_list("To make strict work:", fixes);
+	show_list("The hardened profile cannot do this:", limits);
+	show_list("No limit keeps a command from taking:", open);
 }
 
 static json_t *describe_trial(const struct checking *checking, const struct trial *trial)
@@ -491,8 +491,8 @@ const struct verb verb_check_sandbox = {
 	.path = "check sandbox",
 	.summary = "show what this host can confine, and prove it",
 	.details = "Runs a program of attempts in a real jail of each profile: writing and "
-		   "reading outside, sockets, tracing, namespaces, set-id files, signals. What "
-		   "`sandbox.profile: auto` gives here, why, and what would change it.\n"
+		   "reading outside, sockets, tracing, namespaces, set-id files, signals. It "
+		   "tells what `sandbox.profile: auto` gives here, why, and how to change it.\n"
 		   "Exit status: 0 every attempt failed; 1 one succeeded; 125 neither profile "
 		   "works, or root's "
 		   "commands cannot write in the directory it is started in.",

@@ -433,7 +433,7 @@ const struct verb verb_machine_check = {.path = "machine check",
 	.details = "Findings are printed as FILE:LINE:COL: error[rule]: message, all of them in "
 		   "one go and in source order. Nothing is executed, written or looked up on the "
 		   "network. A machine's own `config` is held against the operator's limits here. "
-		   "What is only suspicious is looked for in a machine without errors.\n"
+		   "Warnings are looked for only in a machine without errors.\n"
 		   "Exit status: 0 accepted, 2 refused, 4 --against found a widening.",
 	.options = options,
 	.run = run};

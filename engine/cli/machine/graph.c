@@ -79,7 +79,7 @@ static int run(const struct call *call)
 }
 
 static const struct verb_option options[] = {
-	{"format", "mermaid|dot|svg|text", "what to draw (text); svg needs Graphviz", false},
+	{"format", "mermaid|dot|svg|text", "the form to draw (text); svg needs Graphviz", false},
 	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_graph = {.path = "machine graph",

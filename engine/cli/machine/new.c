@@ -171,7 +171,8 @@ static int run(const struct call *call)
 }
 
 static const struct verb_option options[] = {
-	{"from", "TEMPLATE", "what to begin with (agent)", false}, {NULL, NULL, NULL, false}};
+	{"from", "TEMPLATE", "the template to begin with (agent)", false},
+	{NULL, NULL, NULL, false}};
 
 const struct verb verb_machine_new = {.path = "machine new",
 	.summary = "begin a bundle that checks and rehearses as it is",
