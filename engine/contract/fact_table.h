@@ -5,8 +5,7 @@
 #define CONTRACT_FACT_TABLE_H
 
 /* clang-format off */
-/* Type, when it is written, name, member of struct fact. NEEDED: an object without it is no fact.
- * ALWAYS: written as null if it has no value. ELSE: left out if it has no value. */
+/* Type, when it is written (contract/row.h), name, member of struct fact. */
 #define FACT_WORK(X) \
 	X(TEXT, ELSE, "logs_cut", logs_cut) \
 	X(LIST, ELSE, "moved_aside", moved_aside)

@@ -3,6 +3,7 @@
 #include "contract/event.h"
 #include "contract/fact.h"
 #include "contract/jail_policy.h"
+#include "contract/line.h"
 #include "contract/outcome.h"
 
 #include <string.h>
@@ -22,3 +23,7 @@ WORDS_DEFINE(audit_type, AUDIT_TYPES, AUDIT_TYPE_COUNT)
 WORDS_DEFINE(waker, WAKERS, WAKER_COUNT)
 WORDS_DEFINE(jail_access, JAIL_ACCESSES, JAIL_ACCESS_COUNT)
 WORDS_DEFINE(jail_profile, JAIL_PROFILES, JAIL_PROFILE_COUNT)
+WORDS_DEFINE(line_type, JOURNAL_LINES, LINE_TYPE_COUNT)
+WORDS_DEFINE(notify_level, NOTIFY_LEVELS, NOTIFY_LEVEL_COUNT)
+WORDS_DEFINE(end_cause, END_CAUSES, END_CAUSE_COUNT)
+WORDS_DEFINE(stopper, STOPPERS, STOPPER_COUNT)

@@ -37,14 +37,6 @@ void position_copy(struct position *to, const struct position *from)
 	to->autorun = json_incref(from->autorun);
 }
 
-const char *end_cause_name(enum end_cause cause)
-{
-#define X(name, text) text,
-	static const char *const names[] = {END_CAUSES(X)};
-#undef X
-	return cause < END_CAUSE_COUNT ? names[cause] : "?";
-}
-
 void totals_add(struct totals *totals, const struct spend *spend)
 {
 	totals->input_tokens = num_add(totals->input_tokens, spend->input_tokens);
@@ -64,25 +56,24 @@ static void book(struct position *position, const struct spend *spend)
 	step->microusd = num_add(step->microusd, spend->microusd);
 }
 
-static int apply_begin(struct position *position, const json_t *event, struct err *e)
+static int apply_begin(struct position *position, const struct line *line, struct err *e)
 {
+	const struct line_begin *begin = &line->begin;
 	if (position->begun)
 		return err_set(e, "a second begin");
-	if (!position->foreign &&
-		strcmp(json_get_text(event, "machine"), position->machine->name) != 0)
-		return err_set(e, "it is a journal of machine %s, not of %s",
-			json_get_text(event, "machine"), position->machine->name);
-	if (json_get_int(event, "format") != 1)
+	if (!position->foreign && strcmp(begin->machine, position->machine->name) != 0)
+		return err_set(e, "it is a journal of machine %s, not of %s", begin->machine,
+			position->machine->name);
+	if (begin->format != 1)
 		return err_set(e, "its format is not 1: it was written by another version");
 	const char *name;
-	json_t *value, *parameters = json_object_get(event, "parameters");
-	json_object_foreach (parameters, name, value)
+	json_t *value;
+	json_object_foreach (begin->parameters, name, value)
 		if (blackboard_set_parameter(
 			    position->machine, position->blackboard, name, value, e))
 			return -1;
-	snprintf(position->digest, sizeof(position->digest), "%s", json_get_text(event, "bundle"));
-	snprintf(position->profile, sizeof(position->profile), "%s",
-		json_get_text(event, "profile"));
+	snprintf(position->digest, sizeof(position->digest), "%s", begin->bundle);
+	snprintf(position->profile, sizeof(position->profile), "%s", begin->profile);
 	position->begun = true;
 	position->started_us = position->updated_us;
 	return 0;
@@ -90,24 +81,22 @@ static int apply_begin(struct position *position, const json_t *event, struct er
 
 /* Checks that the line is about the active state and attempt. */
 static int same_place(
-	const struct position *position, const json_t *event, bool attempted, struct err *e)
+	const struct position *position, const struct line *line, bool attempted, struct err *e)
 {
-	if (strcmp(json_get_text(event, "state"), position->state->name) != 0)
-		return err_set(e, "it is about state %s while the machine is in %s",
-			json_get_text(event, "state"), position->state->name);
-	if (attempted && json_get_int(event, "attempt") != position->attempt)
+	if (strcmp(line->state, position->state->name) != 0)
+		return err_set(e, "it is about state %s while the machine is in %s", line->state,
+			position->state->name);
+	if (attempted && line->attempt != position->attempt)
 		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
-			(long long)json_get_int(event, "attempt"), position->state->name,
-			position->attempt);
+			(long long)line->attempt, position->state->name, position->attempt);
 	return 0;
 }
 
-static int same_label(const json_t *event, const struct reduced *reduced, struct err *e)
+static int same_label(const struct line *line, const struct reduced *reduced, struct err *e)
 {
-	if (strcmp(json_get_text(event, "label"), reduced->label) != 0)
-		return err_set(e, "label %s is recorded, but the fact means %s%s%s",
-			json_get_text(event, "label"), reduced->label, *reduced->reason ? ": " : "",
-			reduced->reason);
+	if (strcmp(line->label, reduced->label) != 0)
+		return err_set(e, "label %s is recorded, but the fact means %s%s%s", line->label,
+			reduced->label, *reduced->reason ? ": " : "", reduced->reason);
 	return 0;
 }
 
@@ -142,19 +131,17 @@ static int book_fact(struct position *position, const struct fact *fact, struct 
 	return 0;
 }
 
-static int book_spend(struct position *position, const json_t *event, struct err *e)
+static int book_spend(struct position *position, const struct spend *spend, struct err *e)
 {
-	struct spend spend;
-	if (spend_decode(event, &spend, e))
-		return -1;
+	(void)e;
 	position->executions++;
-	book(position, &spend);
+	book(position, spend);
 	return 0;
 }
 
-static int refuse_spend(struct position *position, const json_t *event, struct err *e)
+static int refuse_spend(struct position *position, const struct spend *spend, struct err *e)
 {
-	(void)event;
+	(void)spend;
 	return err_set(e, "state %s spends nothing", position->state->name);
 }
 
@@ -176,7 +163,7 @@ static int change_nothing(struct position *position, const struct fact *fact, st
 struct side_effects {
 	int (*step)(struct position *position, const struct fact *fact, struct err *e);
 	int (*retry)(struct position *position, const struct fact *fact, struct err *e);
-	int (*spend)(struct position *position, const json_t *event, struct err *e);
+	int (*spend)(struct position *position, const struct spend *spend, struct err *e);
 };
 static const struct side_effects effect_agent = {book_fact, book_fact, book_spend};
 static const struct side_effects effect_tool = {use_poke, change_nothing, refuse_spend};
@@ -232,16 +219,6 @@ static int may_go_on(const struct position *position, struct err *e)
 		       : 0;
 }
 
-/* Returns the fact of a line. A branch of a foreign machine is computed anew: its clauses have
- * other numbers. */
-static int fact_of(
-	const struct position *position, const json_t *event, struct fact *out, struct err *e)
-{
-	if (position->foreign && position->state->clauses)
-		return reduce_branch(position->state, position->blackboard, out, e);
-	return fact_decode(json_object_get(event, "fact"), out, e);
-}
-
 bool position_retries(const struct position *position, const struct reduced *reduced)
 {
 	const struct retry *r = &position->state->retry;
@@ -249,26 +226,32 @@ bool position_retries(const struct position *position, const struct reduced *red
 	       position->attempt <= r->max;
 }
 
-static int apply_step(struct position *position, const json_t *event, struct err *e)
+static int apply_step(struct position *position, const struct line *line, struct err *e)
 {
 	const struct state *s = position->state;
 	struct reduced v;
-	AUTO_FACT fact = {0};
-	if (same_place(position, event, true, e) || may_go_on(position, e))
+	struct fact branch;
+	const struct fact *fact = &line->fact;
+	if (same_place(position, line, true, e) || may_go_on(position, e))
 		return -1;
-	if (fact_of(position, event, &fact, e) || reduce(s, &fact, position->blackboard, &v, e) ||
-		(!position->foreign && same_label(event, &v, e)))
+	/* A branch of a foreign machine is computed anew: its clauses have other numbers. */
+	if (position->foreign && s->clauses) {
+		fact = &branch;
+		if (reduce_branch(s, position->blackboard, &branch, e))
+			return -1;
+	}
+	if (reduce(s, fact, position->blackboard, &v, e) ||
+		(!position->foreign && same_label(line, &v, e)))
 		return -1;
 	if (position_retries(position, &v))
 		return err_set(e, "edge %s -> %s is recorded, but it would have tried again",
-			v.label, json_get_text(event, "goto"));
-	if (strcmp(json_get_text(event, "goto"), v.target->name) != 0)
-		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s",
-			json_get_text(event, "label"), json_get_text(event, "goto"), v.label,
-			v.target->name);
-	if (side_effects[s->kind]->step(position, &fact, e))
+			v.label, line->go_to);
+	if (strcmp(line->go_to, v.target->name) != 0)
+		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s", line->label,
+			line->go_to, v.label, v.target->name);
+	if (side_effects[s->kind]->step(position, fact, e))
 		return -1;
-	note_failure(position, &fact, &v);
+	note_failure(position, fact, &v);
 	enter(position, v.target);
 	return 0;
 }
@@ -289,43 +272,40 @@ void position_pass_branches(struct position *position)
 	}
 }
 
-static int apply_retry(struct position *position, const json_t *event, struct err *e)
+static int apply_retry(struct position *position, const struct line *line, struct err *e)
 {
-	const char *until = json_get_text(event, "until");
+	const char *until = line->retry.until;
 	struct reduced v;
-	AUTO_FACT fact = {0};
-	if (same_place(position, event, true, e) || may_go_on(position, e) ||
-		fact_decode(json_object_get(event, "fact"), &fact, e) ||
-		reduce(position->state, &fact, position->blackboard, &v, e) ||
-		same_label(event, &v, e))
+	if (same_place(position, line, true, e) || may_go_on(position, e) ||
+		reduce(position->state, &line->fact, position->blackboard, &v, e) ||
+		same_label(line, &v, e))
 		return -1;
 	if (!position_retries(position, &v))
 		return err_set(e, "state %s does not retry on %s after attempt %d",
 			position->state->name, v.label, position->attempt);
 	if (clock_parse(until, strlen(until), &position->retry_at_us))
 		return err_set(e, "until is not an instant");
-	if (side_effects[position->state->kind]->retry(position, &fact, e))
+	if (side_effects[position->state->kind]->retry(position, &line->fact, e))
 		return -1;
-	note_failure(position, &fact, &v);
+	note_failure(position, &line->fact, &v);
 	position->totals.transitions = num_add(position->totals.transitions, 1);
 	position->attempt++;
 	position->executions++;
 	return 0;
 }
 
-static int check_totals(const struct position *position, const json_t *event, struct err *e)
+static int check_totals(const struct position *position, const json_t *recorded, struct err *e)
 {
 	json_auto_t *totals = totals_encode(&position->totals);
-	return json_equal(totals, json_object_get(event, "totals"))
-		       ? 0
-		       : err_set(e, "its totals are not the sum of the steps");
+	return json_equal(totals, recorded) ? 0
+					    : err_set(e, "its totals are not the sum of the steps");
 }
 
-static int apply_armed(struct position *position, const json_t *event, struct err *e)
+static int apply_armed(struct position *position, const struct line *line, struct err *e)
 {
-	const char *wake = json_string_value(json_object_get(event, "wake"));
+	const char *wake = line->armed.wake;
 	int64_t at = 0;
-	if (same_place(position, event, false, e))
+	if (same_place(position, line, false, e))
 		return -1;
 	const struct wait_state *wait = state_wait(position->state);
 	if (!wait || wait->timed != (wake != NULL))
@@ -335,17 +315,16 @@ static int apply_armed(struct position *position, const json_t *event, struct er
 	/* A stopped run goes on with the same instant. */
 	if (position->armed && at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
-	if (json_object_get(event, "totals") &&
-		check_totals(position, event, e)) /* old lines lack them */
+	if (line->armed.totals && check_totals(position, line->armed.totals, e))
 		return -1;
 	position->wake_us = at;
 	position->armed = true;
 	return 0;
 }
 
-static int apply_notify(struct position *position, const json_t *event, struct err *e)
+static int apply_notify(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, event, false, e))
+	if (same_place(position, line, false, e))
 		return -1;
 	if (position->notified || !position->state->notify)
 		return err_set(e, "state %s has nothing to notify", position->state->name);
@@ -353,16 +332,16 @@ static int apply_notify(struct position *position, const json_t *event, struct e
 	return 0;
 }
 
-static int apply_spend(struct position *position, const json_t *event, struct err *e)
+static int apply_spend(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, event, true, e))
+	if (same_place(position, line, true, e))
 		return -1;
-	return side_effects[position->state->kind]->spend(position, event, e);
+	return side_effects[position->state->kind]->spend(position, &line->spend, e);
 }
 
-static int apply_note(struct position *position, const json_t *event, struct err *e)
+static int apply_note(struct position *position, const struct line *line, struct err *e)
 {
-	return same_place(position, event, false, e);
+	return same_place(position, line, false, e);
 }
 
 /* Adds a file to those of earlier lines, or updates the entry with its path. */
@@ -380,18 +359,17 @@ static void add_file(json_t *files, json_t *file)
 
 /* Adds the files of a line. A line about a branch lists all of its commits' files; one about a
  * workspace lists those changed since the line before. */
-json_t *position_add_autorun(const json_t *known, const json_t *event)
+json_t *position_add_autorun(const json_t *known, const struct line_autorun *line)
 {
 	enum { FILES_MAX = 1000 };
-	json_t *added = json_object_get(event, "files"), *file;
+	json_t *file;
 	size_t i;
-	const json_t *before = json_object_get(event, "branch") ? NULL : known;
+	const json_t *before = line->branch ? NULL : known;
 	json_t *files = json_copy(json_object_get(before, "files"));
-	json_int_t more = json_get_int(before, "more") + json_get_int(event, "more");
-	bool cut = json_is_true(json_object_get(before, "cut")) ||
-		   json_is_true(json_object_get(event, "cut"));
+	json_int_t more = json_get_int(before, "more") + line->more;
+	bool cut = json_is_true(json_object_get(before, "cut")) || line->cut;
 	files = files ? files : json_array();
-	json_array_foreach (added, i, file) {
+	json_array_foreach (line->files, i, file) {
 		if (json_array_size(files) < FILES_MAX)
 			add_file(files, file);
 		else
@@ -400,19 +378,20 @@ json_t *position_add_autorun(const json_t *known, const json_t *event)
 	return json_pack("{s:o,s:I,s:b}", "files", files, "more", more, "cut", cut);
 }
 
-static int apply_autorun(struct position *position, const json_t *event, struct err *e)
+static int apply_autorun(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, event, false, e))
+	if (same_place(position, line, false, e))
 		return -1;
 	json_t *before = position->autorun;
-	position->autorun = position_add_autorun(before, event);
+	position->autorun = position_add_autorun(before, &line->autorun);
 	json_decref(before);
 	return position->autorun ? 0 : err_set(e, "out of memory");
 }
 
 /* Recomputes a terminal's status and reason and compares them. The reason of a foreign machine may
  * differ. */
-static int check_terminal(const struct position *position, const json_t *event, struct err *e)
+static int check_terminal(
+	const struct position *position, const struct line_end *end, struct err *e)
 {
 	AUTO_BUF reason = BUF_INIT(POSITION_REASON_RENDERED);
 	const struct terminal_state *terminal = state_terminal(position->state);
@@ -422,8 +401,8 @@ static int check_terminal(const struct position *position, const json_t *event, 
 		return -1;
 	if (template_render(terminal->reason, position->blackboard, NULL, &reason, e))
 		return -1;
-	if (strcmp(json_get_text(event, "status"), terminal->ok ? "ok" : "failed") != 0 ||
-		(!position->foreign && strcmp(json_get_text(event, "reason"), reason.data) != 0))
+	if (end->status != (terminal->ok ? OUTCOME_OK : OUTCOME_FAILED) ||
+		(!position->foreign && strcmp(end->reason, reason.data) != 0))
 		return err_set(e, "terminal %s says something else", position->state->name);
 	return 0;
 }
@@ -439,75 +418,69 @@ static int check_budget(const struct position *position, const char *reason, str
 	return err_set(e, "%s, and this machine would have gone on", reason);
 }
 
-static int apply_end(struct position *position, const json_t *event, struct err *e)
+static int apply_end(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, event, false, e))
+	const struct line_end *end = &line->end;
+	if (same_place(position, line, false, e))
 		return -1;
-	size_t cause = 0;
-	while (cause < END_CAUSE_COUNT &&
-		strcmp(json_get_text(event, "cause"), end_cause_name((enum end_cause)cause)) != 0)
-		cause++;
-	if (cause == END_CAUSE_COUNT)
+	if (end->cause == END_CAUSE_COUNT)
 		return err_set(e, "it has no known cause");
-	if ((cause == END_TERMINAL && check_terminal(position, event, e)) ||
-		(cause == END_BUDGET && check_budget(position, json_get_text(event, "reason"), e)))
+	if ((end->cause == END_TERMINAL && check_terminal(position, end, e)) ||
+		(end->cause == END_BUDGET && check_budget(position, end->reason, e)))
 		return -1;
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(position, digest);
-	if (!position->foreign && strcmp(json_get_text(event, "blackboard"), digest) != 0)
+	if (!position->foreign && strcmp(end->blackboard, digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
-			json_get_text(event, "blackboard"), digest);
-	if (check_totals(position, event, e))
+			end->blackboard, digest);
+	if (check_totals(position, end->totals, e))
 		return -1;
 	position->ended = true;
-	position->ended_ok = !strcmp(json_get_text(event, "status"), "ok");
-	position->cause = (enum end_cause)cause;
-	utf8_copy(position->reason, sizeof(position->reason), json_get_text(event, "reason"));
+	position->ended_ok = end->status == OUTCOME_OK;
+	position->cause = end->cause;
+	utf8_copy(position->reason, sizeof(position->reason), end->reason);
 	return 0;
 }
 
-/* Lines about the active step carry its number, which is one more than the steps committed. */
-static const struct {
-	const char *type;
-	int (*apply)(struct position *p, const json_t *event, struct err *e);
-	int ahead; /* seq minus position.seq */
-} appliers[] = {
-	{"begin", apply_begin, 0},
-	{"step", apply_step, 1},
-	{"retry", apply_retry, 1},
-	{"wait.armed", apply_armed, 1},
-	{"notify", apply_notify, 1},
-	{"egress", apply_note, 1},
-	{"autorun", apply_autorun, 1},
-	{"spend", apply_spend, 1},
-	{"stop", apply_note, 1},
-	{"end", apply_end, 1},
-};
+typedef int applier(struct position *position, const struct line *line, struct err *e);
+static applier *const appliers[LINE_TYPE_COUNT] = {[LINE_BEGIN] = apply_begin,
+	[LINE_STEP] = apply_step,
+	[LINE_RETRY] = apply_retry,
+	[LINE_ARMED] = apply_armed,
+	[LINE_NOTIFY] = apply_notify,
+	[LINE_EGRESS] = apply_note,
+	[LINE_AUTORUN] = apply_autorun,
+	[LINE_SPEND] = apply_spend,
+	[LINE_STOP] = apply_note,
+	[LINE_END] = apply_end};
 
 int position_apply(struct position *position, const json_t *event, struct err *e)
 {
-	const char *type = json_get_text(event, "t"), *ts = json_get_text(event, "ts");
-	const json_t *seq = json_object_get(event, "seq");
-	for (size_t i = 0; i < ARRAY_LEN(appliers); i++) {
-		if (strcmp(type, appliers[i].type) != 0)
-			continue;
-		int64_t due = (int64_t)position->seq + appliers[i].ahead;
-		if (position->ended)
-			return err_set(e, "%s after the end", type);
-		if (position->begun != (i != 0))
-			return err_set(e,
-				position->begun ? "a second %s" : "%s where begin belongs", type);
-		if (!json_is_integer(seq) || json_integer_value(seq) != due)
-			return err_set(e, "%s: seq is not %lld", type, (long long)due);
-		if (clock_parse(ts, strlen(ts), &position->updated_us))
-			return err_set(
-				e, "%s, seq %lld: ts is not an instant", type, (long long)due);
-		return appliers[i].apply(position, event, e)
-			       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
-			       : 0;
-	}
-	return err_set(e,
-		"no line has the type \"%s\"; a newer version of agent6 may have written it", type);
+	AUTO_LINE line;
+	struct err why = ERR_NONE;
+	int failed = line_decode(event, &line, &why);
+	if (line.type == LINE_TYPE_COUNT)
+		return err_set(e,
+			"no line has the type \"%s\"; a newer version of agent6 may have written "
+			"it",
+			json_get_text(event, "t"));
+	const char *type = line_type_name(line.type);
+	/* Lines about the active step carry its number, which is one more than the steps
+	 * committed. */
+	int64_t due = (int64_t)position->seq + (line.type != LINE_BEGIN);
+	if (position->ended)
+		return err_set(e, "%s after the end", type);
+	if (position->begun != (line.type != LINE_BEGIN))
+		return err_set(e, position->begun ? "a second %s" : "%s where begin belongs", type);
+	if (line.seq != due)
+		return err_set(e, "%s: seq is not %lld", type, (long long)due);
+	if (clock_parse(line.ts, strlen(line.ts), &position->updated_us))
+		return err_set(e, "%s, seq %lld: ts is not an instant", type, (long long)due);
+	if (failed)
+		return err_set(e, "%s, seq %lld: %s", type, (long long)due, why.text);
+	return appliers[line.type](position, &line, e)
+		       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
+		       : 0;
 }
 
 void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES])

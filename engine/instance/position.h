@@ -7,7 +7,7 @@
  */
 #ifndef INSTANCE_POSITION_H
 #define INSTANCE_POSITION_H
-#include "contract/spend.h"
+#include "contract/line.h"
 #include "instance/reduce.h"
 #include "machine/machine.h"
 
@@ -25,12 +25,6 @@ struct totals {
 	bool unpriced;  /* some spend had no price: microusd is a lower bound */
 	bool unmetered; /* some spend was not reported: it is estimated */
 };
-
-/* Why a machine ended: its terminal state, a budget, or a state that could not go on. */
-#define END_CAUSES(X) X(TERMINAL, "terminal") X(BUDGET, "budget") X(HALT, "halt")
-#define X(name, text) END_##name,
-enum end_cause { END_CAUSES(X) END_CAUSE_COUNT };
-#undef X
 
 struct position {
 	const struct machine *machine;
@@ -69,7 +63,7 @@ void position_copy(struct position *to, const struct position *from);
 int position_apply(struct position *position, const json_t *event, struct err *e);
 
 /* Returns the `autorun` of a position after a journal line of that type. New reference. */
-json_t *position_add_autorun(const json_t *known, const json_t *event);
+json_t *position_add_autorun(const json_t *known, const struct line_autorun *line);
 /* Goes on through branches to the state that a live run executes or waits in: a branch takes no
  * time, and is journaled with the next fact. Stops before a branch that has a notify to write
  * first. */
@@ -85,7 +79,6 @@ json_t *totals_encode(const struct totals *totals);
 int totals_decode(json_t *data, struct totals *out);
 /* Adds an execution's spending; does not count a transition. */
 void totals_add(struct totals *totals, const struct spend *spend);
-const char *end_cause_name(enum end_cause cause);
 
 /* Encode and decode for the snapshot. Decoding checks everything against the machine. */
 json_t *position_encode(const struct position *position);

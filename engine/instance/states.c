@@ -104,20 +104,16 @@ int states_note_spend(int dir_fd, int execution, const struct spend *spend, stru
 							      : 0;
 }
 
-json_t *states_read_spend(const struct instance *instance, const char *dir, int execution)
+int states_read_spend(
+	const struct instance *instance, const char *dir, int execution, struct spend *out)
 {
 	char path[NAME_MAX];
 	AUTO_FREE char *text = NULL;
 	size_t len = 0;
 	snprintf(path, sizeof(path), "%s/spend", dir);
 	if (io_read_file(instance->dir_fd, path, NOTE_BYTES, &text, &len, NULL))
-		return NULL;
-	json_t *note = json_read(text, len, NOTE_BYTES, NULL);
-	struct spend s;
-	if (!note || json_get_int(note, "execution") != execution || spend_decode(note, &s, NULL)) {
-		json_decref(note);
-		return NULL;
-	}
-	json_object_del(note, "execution");
-	return note;
+		return -1;
+	json_auto_t *note = json_read(text, len, NOTE_BYTES, NULL);
+	return note && json_get_int(note, "execution") == execution ? spend_decode(note, out, NULL)
+								    : -1;
 }

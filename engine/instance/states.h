@@ -17,6 +17,7 @@ int states_write(int dir_fd, const char *name, int attempt, const void *bytes, s
 /* Notes durably what execution number `execution` has spent so far. `spend` NULL: reserves the
  * space for the note, so that it can be written even if the disk fills up. */
 int states_note_spend(int dir_fd, int execution, const struct spend *spend, struct err *e);
-/* Returns the note of that execution as the members of a spend line. NULL: it left none. */
-json_t *states_read_spend(const struct instance *instance, const char *dir, int execution);
+/* Reads the note of that execution. Returns -1 if it left none. */
+int states_read_spend(
+	const struct instance *instance, const char *dir, int execution, struct spend *out);
 #endif

@@ -8,7 +8,7 @@
  */
 #ifndef MACHINE_MACHINE_H
 #define MACHINE_MACHINE_H
-#include "contract/outcome.h"
+#include "contract/line.h"
 #include "schema/finding.h"
 #include "types/types.h"
 #include <jansson.h>
@@ -50,8 +50,6 @@ struct retry {
 	double max_backoff_secs; /* infinity: none */
 	bool jitter;
 };
-
-enum notify_level { NOTIFY_INFO, NOTIFY_WARN, NOTIFY_ERROR };
 
 /* An assignment of a capture; on an ok outcome all of them apply. */
 struct assignment {

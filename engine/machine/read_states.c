@@ -74,8 +74,6 @@ static void read_retry(struct reader *reader, struct state *state)
 
 static void read_notify(struct reader *reader, struct state *state)
 {
-	static const char *const levels[] = {
-		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
 	const struct doc_node *notify = reader_value(reader, state->node, "notify");
 	if (!notify)
 		return;
@@ -83,10 +81,9 @@ static void read_notify(struct reader *reader, struct state *state)
 		state->notify = reader_template(reader, state->node, "notify", state);
 	else
 		state->notify = reader_template(reader, notify, "message", state);
-	const char *level = reader_text(reader, notify, "level");
-	for (unsigned i = 0; level && i < ARRAY_LEN(levels); i++)
-		if (strcmp(levels[i], level) == 0)
-			state->notify_level = i;
+	enum notify_level level = notify_level_find(reader_text(reader, notify, "level"));
+	if (level != NOTIFY_LEVEL_COUNT)
+		state->notify_level = level;
 }
 
 static void read_output_schema(struct reader *reader, struct state *state)

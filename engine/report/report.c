@@ -94,8 +94,10 @@ void report_line(struct report *report, const json_t *fields, const json_t *blac
 	if (!strcmp(type, "egress"))
 		add_egress(report, fields);
 	if (!strcmp(type, "autorun")) {
+		AUTO_LINE line;
 		json_t *before = report->autorun;
-		report->autorun = position_add_autorun(before, fields);
+		line_decode(fields, &line, NULL);
+		report->autorun = position_add_autorun(before, &line.autorun);
 		json_decref(before);
 	}
 	if (step) {

@@ -346,17 +346,23 @@ static bool begin(struct drive *drive)
 	const struct drive_request *q = drive->request;
 	char ts[CLOCK_TEXT_BYTES];
 	clock_text(clock_realtime_us(), ts);
-	json_t *parameters =
+	json_auto_t *parameters =
 		q->parameters ? json_incref((json_t *)(uintptr_t)q->parameters) : json_object();
-	json_t *overrides =
+	json_auto_t *overrides =
 		q->overrides ? json_incref((json_t *)(uintptr_t)q->overrides) : json_array();
-	return drive_commit(
-		drive, json_pack("{s:s,s:s,s:i,s:s,s:s,s:i,s:s,s:o,s:s,s:s,s:o,s:s,s:s*}", "t",
-			       "begin", "ts", ts, "seq", 0, "instance", drive->instance->id,
-			       "machine", q->machine->name, "format", 1, "bundle", q->bundle_digest,
-			       "parameters", parameters, "profile", drive->env.confine.profile,
-			       "agent6", AGENT6_VERSION, "overrides", overrides, "workspace",
-			       q->workspace, "repository", q->repository));
+	const struct line line = {.type = LINE_BEGIN,
+		.ts = ts,
+		.begin = {.instance = drive->instance->id,
+			.machine = q->machine->name,
+			.bundle = q->bundle_digest,
+			.profile = drive->env.confine.profile,
+			.agent6 = AGENT6_VERSION,
+			.workspace = q->workspace,
+			.repository = q->repository,
+			.format = 1,
+			.parameters = parameters,
+			.overrides = overrides}};
+	return drive_commit(drive, &line);
 }
 
 /* Books the spending of an attempt that was killed before anything is spent again. */
@@ -367,13 +373,10 @@ static bool book_unfinished(struct drive *drive)
 		return true;
 	snprintf(dir, sizeof(dir), "states/%llu-%s", (unsigned long long)drive->at.seq + 1,
 		drive->at.state->name);
-	json_auto_t *note = states_read_spend(drive->instance, dir, drive->at.executions + 1);
-	if (!note)
-		return true;
-	json_t *event = drive_event(drive, "spend");
-	json_object_update(event, note);
-	json_object_set_new(event, "attempt", json_integer(drive->at.attempt));
-	return drive_commit(drive, event);
+	char ts[CLOCK_TEXT_BYTES];
+	struct line line = drive_line(drive, LINE_SPEND, ts);
+	return states_read_spend(drive->instance, dir, drive->at.executions + 1, &line.spend) ||
+	       drive_commit(drive, &line);
 }
 
 static bool resume(struct drive *drive)

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "git/clone.h"
 #include "run/autorun_watch.h"
 #include "run/drive_private.h"
@@ -30,8 +31,6 @@ static json_t *on_branch(struct drive *drive)
 	json_t *changed = autorun_of_commits(&list);
 	if (!changed && drive->at.autorun) /* a later commit has restored them */
 		changed = json_pack("{s:[],s:i,s:b}", "files", "more", 0, "cut", 0);
-	if (changed)
-		json_object_set_new(changed, "branch", json_string(drive->workspace.branch));
 	return changed;
 }
 
@@ -49,9 +48,14 @@ bool drive_tell_autorun(struct drive *drive)
 		clone ? on_branch(drive)
 		      : autorun_changed(drive->instance->dir_fd, drive->request->workspace);
 	if (changed && !(clone && is_told(drive, changed))) {
-		json_t *event = drive_event(drive, "autorun");
-		json_object_update(event, changed);
-		if (!drive_commit(drive, event))
+		char ts[CLOCK_TEXT_BYTES];
+		struct line line = drive_line(drive, LINE_AUTORUN, ts);
+		line.autorun =
+			(struct line_autorun){.branch = clone ? drive->workspace.branch : NULL,
+				.files = json_object_get(changed, "files"),
+				.more = json_get_int(changed, "more"),
+				.cut = json_is_true(json_object_get(changed, "cut"))};
+		if (!drive_commit(drive, &line))
 			return false;
 	}
 	autorun_forget(drive->instance->dir_fd);

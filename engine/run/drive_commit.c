@@ -1,4 +1,3 @@
-#include "base/clock.h"
 #include "instance/snapshot.h"
 #include "machine/kind.h"
 #include "run/drive_private.h"
@@ -18,12 +17,14 @@ bool drive_end(struct drive *drive, enum run_status status, const char *format, 
 	return false;
 }
 
-json_t *drive_event(const struct drive *drive, const char *type)
+struct line drive_line(const struct drive *drive, enum line_type type, char ts[CLOCK_TEXT_BYTES])
 {
-	char ts[CLOCK_TEXT_BYTES];
 	clock_text(clock_realtime_us(), ts);
-	return json_pack("{s:s,s:s,s:I,s:s}", "t", type, "ts", ts, "seq",
-		(json_int_t)drive->at.seq + 1, "state", drive->at.state->name);
+	return (struct line){.type = type,
+		.ts = ts,
+		.seq = (int64_t)drive->at.seq + 1,
+		.state = drive->at.state->name,
+		.attempt = drive->at.attempt};
 }
 
 void drive_snapshot(struct drive *drive)
@@ -79,17 +80,17 @@ int drive_hold(struct drive *drive, struct err *e)
 	return -1;
 }
 
-bool drive_commit(struct drive *drive, json_t *event)
+bool drive_commit(struct drive *drive, const struct line *line)
 {
-	json_auto_t *owned = event;
+	json_auto_t *event = line_encode(line);
 	struct position trial;
 	struct err e = ERR_NONE;
 	if (drive_hold(drive, &e))
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
-	if (!try_event(drive, owned, &trial))
+	if (!try_event(drive, event, &trial))
 		return false;
 	meanwhile(drive, &trial);
-	if (journal_commit(&drive->journal, owned, &e)) {
+	if (journal_commit(&drive->journal, event, &e)) {
 		position_done(&trial);
 		return drive_end(drive, RUN_BROKEN,
 			"%s: %s; the last step is not committed, everything before it is; run it "
@@ -105,16 +106,16 @@ bool drive_commit(struct drive *drive, json_t *event)
 	return true;
 }
 
-bool drive_queue(struct drive *drive, json_t *event)
+bool drive_queue(struct drive *drive, const struct line *line)
 {
-	json_auto_t *owned = event;
+	json_auto_t *event = line_encode(line);
 	struct position trial;
 	struct err e = ERR_NONE;
 	if (drive->journal.pending.len > QUEUE_BYTES_MAX)
-		return drive_commit(drive, json_incref(owned));
-	if (!try_event(drive, owned, &trial))
+		return drive_commit(drive, line);
+	if (!try_event(drive, event, &trial))
 		return false;
-	if (journal_queue(&drive->journal, owned, &e)) {
+	if (journal_queue(&drive->journal, event, &e)) {
 		position_done(&trial);
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
 	}

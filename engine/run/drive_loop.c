@@ -57,16 +57,18 @@ static bool finish(struct drive *drive, enum end_cause cause, bool ok, const cha
 		live_notice(&drive->live, "%s", e.text);
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(&drive->at, digest);
-	json_auto_t *event = drive_event(drive, "end");
-	json_object_set_new(event, "status", json_string(ok ? "ok" : "failed"));
-	json_object_set_new(event, "reason", json_string(reason));
-	json_object_set_new(event, "cause", json_string(end_cause_name(cause)));
-	json_object_set_new(event, "transitions", json_integer(drive->at.totals.transitions));
-	json_object_set_new(event, "totals", totals_encode(&drive->at.totals));
-	json_object_set_new(event, "blackboard", json_string(digest));
-	if (drive_commit(drive, json_incref(event))) {
+	char ts[CLOCK_TEXT_BYTES];
+	json_auto_t *totals = totals_encode(&drive->at.totals);
+	struct line line = drive_line(drive, LINE_END, ts);
+	line.end = (struct line_end){.status = ok ? OUTCOME_OK : OUTCOME_FAILED,
+		.reason = reason,
+		.cause = cause,
+		.transitions = drive->at.totals.transitions,
+		.totals = totals,
+		.blackboard = digest};
+	if (drive_commit(drive, &line)) {
 		drive_show_wait(drive);
-		hook_run(&drive->live, event);
+		hook_run(&drive->live, &line);
 	}
 	return false;
 }
@@ -110,13 +112,13 @@ static bool commit_judged(
 	if (*reduced->reason && !told)
 		fact->reason = fact_text(fact, reduced->reason);
 	bool retry = position_retries(&drive->at, reduced);
-	json_t *event = drive_event(drive, retry ? "retry" : "step");
-	json_object_set_new(event, "label", json_string(reduced->label));
-	json_object_set_new(event, "attempt", json_integer(drive->at.attempt));
-	json_object_set_new(event, "fact", fact_encode(fact));
+	char ts[CLOCK_TEXT_BYTES];
+	struct line line = drive_line(drive, retry ? LINE_RETRY : LINE_STEP, ts);
+	line.label = reduced->label;
+	line.fact = *fact;
 	if (!retry) {
-		json_object_set_new(event, "goto", json_string(reduced->target->name));
-		return ride ? drive_queue(drive, event) : drive_commit(drive, event);
+		line.go_to = reduced->target->name;
+		return ride ? drive_queue(drive, &line) : drive_commit(drive, &line);
 	}
 	uint32_t noise = 0;
 	if (getrandom(&noise, sizeof(noise), 0) < 0)
@@ -124,9 +126,8 @@ static bool commit_judged(
 	char until[CLOCK_TEXT_BYTES];
 	int64_t delay_ms = plan_backoff_ms(s, drive->at.attempt, noise / 4294967296.0);
 	clock_text(clock_realtime_us() + delay_ms * 1000, until);
-	json_object_set_new(event, "delay_ms", json_integer(delay_ms));
-	json_object_set_new(event, "until", json_string(until));
-	return drive_commit(drive, event);
+	line.retry = (struct line_retry){delay_ms, until};
+	return drive_commit(drive, &line);
 }
 
 static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
@@ -138,11 +139,16 @@ static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
 static bool queue_egress(struct drive *drive, json_t *lines)
 {
 	size_t i;
-	json_t *line;
-	json_array_foreach (lines, i, line) {
-		json_t *event = drive_event(drive, "egress");
-		json_object_update(event, line);
-		if (!drive_queue(drive, event))
+	json_t *sum;
+	json_array_foreach (lines, i, sum) {
+		char ts[CLOCK_TEXT_BYTES];
+		struct line line = drive_line(drive, LINE_EGRESS, ts);
+		line.egress = (struct line_egress){.endpoint = json_get_text(sum, "endpoint"),
+			.connections = json_get_int(sum, "connections"),
+			.up = json_get_int(sum, "up"),
+			.down = json_get_int(sum, "down"),
+			.refusals = json_object_get(sum, "refusals")};
+		if (!drive_queue(drive, &line))
 			return false;
 	}
 	return true;
@@ -334,16 +340,16 @@ static bool arm_wait(struct drive *drive)
 	if (!drive->at.armed && plan_wake(&drive->at, now_us, &wake_us, &e))
 		return halt(drive, &e);
 	bool due = !drive->at.armed && drive->at.state->wait.timed && wake_us <= now_us;
-	json_t *event = drive_event(drive, "wait.armed");
+	char ts[CLOCK_TEXT_BYTES];
+	struct line line = drive_line(drive, LINE_ARMED, ts);
 	clock_text(wake_us, wake);
-	json_object_set_new(
-		event, "wake", drive->at.state->wait.timed ? json_string(wake) : json_null());
 	/* `machine list` reads only the last line, so that line carries the totals, as an end
 	 * does. */
-	json_object_set_new(event, "totals", totals_encode(&drive->at.totals));
+	json_auto_t *totals = totals_encode(&drive->at.totals);
+	line.armed = (struct line_armed){drive->at.state->wait.timed ? wake : NULL, totals};
 	if (due)
-		return drive_queue(drive, event);
-	if (!drive_commit(drive, event))
+		return drive_queue(drive, &line);
+	if (!drive_commit(drive, &line))
 		return false;
 	drive_show_wait(drive);
 	return true;
@@ -423,12 +429,12 @@ static bool may_go_on(struct drive *drive)
 		return true;
 	if (!drive_tell_autorun(drive))
 		return false;
-	json_t *event = drive_event(drive, "stop");
-	json_object_set_new(event, "by",
-		json_string(!signal            ? "request"
-			    : signal == SIGINT ? "SIGINT"
-					       : "SIGTERM"));
-	if (!drive_commit(drive, event))
+	char ts[CLOCK_TEXT_BYTES];
+	struct line line = drive_line(drive, LINE_STOP, ts);
+	line.stop = !signal            ? STOPPED_BY_REQUEST
+		    : signal == SIGINT ? STOPPED_BY_SIGINT
+				       : STOPPED_BY_SIGTERM;
+	if (!drive_commit(drive, &line))
 		return false;
 	if (stop_clear(drive->instance, &e))
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
@@ -440,8 +446,6 @@ static bool may_go_on(struct drive *drive)
 
 static bool announce(struct drive *drive)
 {
-	static const char *const levels[] = {
-		[NOTIFY_INFO] = "info", [NOTIFY_WARN] = "warn", [NOTIFY_ERROR] = "error"};
 	const struct state *s = drive->at.state;
 	struct err e = ERR_NONE;
 	AUTO_BUF text = BUF_INIT(NOTIFY_BYTES_MAX);
@@ -451,12 +455,12 @@ static bool announce(struct drive *drive)
 		err_wrap(&e, "state %s, notify", s->name);
 		return halt(drive, &e);
 	}
-	json_auto_t *event = drive_event(drive, "notify");
-	json_object_set_new(event, "message", json_stringn(text.data, text.len));
-	json_object_set_new(event, "level", json_string(levels[s->notify_level]));
-	if (!drive_commit(drive, json_incref(event)))
+	char ts[CLOCK_TEXT_BYTES];
+	struct line line = drive_line(drive, LINE_NOTIFY, ts);
+	line.notify = (struct line_notify){s->notify_level, text.len ? text.data : ""};
+	if (!drive_commit(drive, &line))
 		return false;
-	hook_run(&drive->live, event);
+	hook_run(&drive->live, &line);
 	/* A stop that came during the hook takes effect before the state's work. An end has no
 	 * work. */
 	return state_is(s, TRAIT_ENDS) || may_go_on(drive);

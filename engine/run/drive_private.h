@@ -4,6 +4,8 @@
  */
 #ifndef RUN_DRIVE_PRIVATE_H
 #define RUN_DRIVE_PRIVATE_H
+#include "base/clock.h"
+#include "contract/line.h"
 #include "git/elsewhere.h"
 #include "instance/position.h"
 #include "journal/journal.h"
@@ -29,16 +31,17 @@ struct drive {
 /* Ends the run with this status and reason. Always returns false, so that `return drive_end(...)`
  * stops the work under way. */
 bool drive_end(struct drive *drive, enum run_status status, const char *format, ...) PRINTF(3, 4);
-/* Returns {t, ts, seq, state} for a line about the active step. New reference. */
-json_t *drive_event(const struct drive *drive, const char *type);
+/* Returns a line about the active step, complete but for what its type adds; `ts` holds the
+ * time. */
+struct line drive_line(const struct drive *drive, enum line_type type, char ts[CLOCK_TEXT_BYTES]);
 /* Checks that this run still holds its instance. Returns -1, and abandons the journal, if another
  * run may have begun or written lines would be lost. */
 int drive_hold(struct drive *drive, struct err *e);
-/* Tries the event on a copy of the position, makes it durable, adopts the copy. Takes `event`.
- * Returns false if the run has ended over it. */
-bool drive_commit(struct drive *drive, json_t *event);
+/* Tries the line on a copy of the position, makes it durable, adopts the copy. Returns false if
+ * the run has ended over it. */
+bool drive_commit(struct drive *drive, const struct line *line);
 /* Does the same, but the line becomes durable only with the next commit. */
-bool drive_queue(struct drive *drive, json_t *event);
+bool drive_queue(struct drive *drive, const struct line *line);
 /* Writes the snapshot now; a failure is only a notice. */
 void drive_snapshot(struct drive *drive);
 /* Writes wait.json while a wait is armed, for schedulers that look at files; else removes it. */

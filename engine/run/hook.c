@@ -59,14 +59,15 @@ char *hook_program(const struct config *config, const char *name)
 	return program && !access(program, X_OK) ? TAKE_PTR(program) : NULL;
 }
 
-static int start(struct live *live, const char *program, const json_t *event, struct child *child,
-	struct err *e)
+static int start(struct live *live, const char *program, const struct line *told,
+	struct child *child, struct err *e)
 {
 	AUTO_BUF line = BUF_INIT(EVENT_BYTES_MAX);
 	json_auto_t *whose =
 		json_pack("{s:s, s:s}", "instance", live->instance->id, "machine", live->machine);
-	if (json_object_update_missing(whose, (json_t *)(uintptr_t)event) ||
-		json_write(&line, whose) || buf_addc(&line, '\n'))
+	json_auto_t *event = line_encode(told);
+	if (json_object_update_missing(whose, event) || json_write(&line, whose) ||
+		buf_addc(&line, '\n'))
 		return err_set(e, "the event is larger than 8 MiB");
 	AUTO_FD int in = io_memory_file("event", line.data, line.len, e);
 	AUTO_FD int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -79,7 +80,7 @@ static int start(struct live *live, const char *program, const json_t *event, st
 	return child_start(&spec, child, e);
 }
 
-void hook_run(struct live *live, const json_t *event)
+void hook_run(struct live *live, const struct line *line)
 {
 	const struct config_list *argv = &live->config->machine.on_event;
 	struct child child = {-1, -1};
@@ -90,12 +91,12 @@ void hook_run(struct live *live, const json_t *event)
 	if (interrupts_kill(&live->interrupts)) {
 		live_notice(live,
 			"machine.notify.on_event: %s is not told of this %s: a second signal came",
-			argv->items[0], json_get_text(event, "t"));
+			argv->items[0], line_type_name(line->type));
 		return;
 	}
 	leave_writable_out(&live->config->sandbox.write);
 	AUTO_FREE char *program = find_program(argv->items[0]);
-	if (!program || start(live, program, event, &child, &e)) {
+	if (!program || start(live, program, line, &child, &e)) {
 		live_notice(live, "machine.notify.on_event: %s cannot be run%s%s", argv->items[0],
 			*e.text ? ": " : "", e.text);
 		return;

@@ -8,7 +8,7 @@
 #include "run/live.h"
 
 /* Runs the program. Does nothing when none is configured. */
-void hook_run(struct live *live, const json_t *event);
+void hook_run(struct live *live, const struct line *line);
 /* Returns the path of a program to run on the host for the operator: `name`, looked up in PATH.
  * Removes the directories that commands may write from PATH first. Heap; NULL: there is no such
  * program. */

@@ -3,21 +3,13 @@
 #include "base/json.h"
 #include "contract/fact.h"
 #include "contract/fact_table.h"
+#include "tests/kit/members.h"
 #include "tests/kit/tap.h"
 
 #include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-struct member {
-	const char *type, *when, *name;
-};
-#define MEMBER(type, when, name, member) {#type, #when, name},
-#define SPEND_MEMBERS                                                                              \
-	{"COUNT", "ALWAYS", "input_tokens"}, {"COUNT", "ALWAYS", "output_tokens"},                 \
-		{"COUNT", "ALWAYS", "cached_tokens"}, {"USD", "ALWAYS", "usd"},                    \
-		{"FLAG", "ELSE", "unmetered"},
 
 static const struct kind {
 	const char *name; /* among the schema's $defs */
@@ -27,60 +19,6 @@ static const struct kind {
 	{"agent_fact", {FACT_AGENT_MEMBERS(MEMBER) SPEND_MEMBERS}},
 	{"wait_fact", {FACT_WAIT_MEMBERS(MEMBER)}}, {"branch_fact", {FACT_BRANCH_MEMBERS(MEMBER)}}};
 
-/* Returns the first type that the schema gives a member, through a $ref and past null. */
-static const char *type_in(const json_t *defs, const json_t *property)
-{
-	const char *ref = json_string_value(json_object_get(property, "$ref"));
-	const json_t *type, *any = json_object_get(property, "anyOf");
-	if (ref)
-		property = json_object_get(defs, ref + strlen("#/$defs/"));
-	if (any)
-		return type_in(defs, json_array_get(any, 0));
-	type = json_object_get(property, "type");
-	if (json_object_get(property, "enum"))
-		return "enum";
-	if (json_is_true(json_object_get(property, "const")))
-		return "boolean";
-	return json_string_value(json_is_array(type) ? json_array_get(type, 0) : type);
-}
-
-static const char *type_of(const char *row)
-{
-	static const char *const types[][2] = {{"TEXT", "string"}, {"NUMBER", "integer"},
-		{"COUNT", "integer"}, {"FLAG", "boolean"}, {"OBJECT", "object"}, {"LIST", "array"},
-		{"OUTCOME", "enum"}, {"WAKER", "enum"}, {"USD", "number"}};
-	for (size_t i = 0; i < ARRAY_LEN(types); i++)
-		if (!strcmp(types[i][0], row))
-			return types[i][1];
-	return "?";
-}
-
-static bool is_required(const json_t *def, const char *name)
-{
-	size_t i;
-	const json_t *one;
-	json_array_foreach (json_object_get(def, "required"), i, one)
-		if (!strcmp(json_string_value(one), name))
-			return true;
-	return false;
-}
-
-static void same_members(const json_t *defs, const struct kind *kind)
-{
-	const json_t *def = json_object_get(defs, kind->name);
-	const json_t *properties = json_object_get(def, "properties");
-	size_t count = 0;
-	for (const struct member *m = kind->members; m->name; m++, count++) {
-		const json_t *property = json_object_get(properties, m->name);
-		ok(property, "%s.%s is in the schema", kind->name, m->name);
-		is_str(type_in(defs, property), type_of(m->type), "%s.%s is of its type",
-			kind->name, m->name);
-		is(is_required(def, m->name), strcmp(m->when, "ELSE") != 0,
-			"%s.%s is always there as the schema says", kind->name, m->name);
-	}
-	is(json_object_size(properties), count, "%s has no other member", kind->name);
-}
-
 static void test_schema(void)
 {
 	char path[4096];
@@ -88,7 +26,8 @@ static void test_schema(void)
 	json_auto_t *schema = json_load_file(path, 0, NULL);
 	const json_t *defs = json_object_get(schema, "$defs");
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-		same_members(defs, &kinds[i]);
+		members_same(schema, json_object_get(defs, kinds[i].name), kinds[i].name,
+			kinds[i].members);
 }
 
 static void comes_back(const char *file, const json_t *json)

@@ -81,12 +81,12 @@ static bool is_crlf(const struct file *file)
 
 /* --- indentation --------------------------------------------------------------------------- */
 
-struct line {
+struct edit_line {
 	const char *at;
 	size_t len, indent; /* without the line end; leading blanks */
 };
 
-static bool next_line(const char **at, const char *end, struct line *out)
+static bool next_line(const char **at, const char *end, struct edit_line *out)
 {
 	if (*at >= end)
 		return false;
@@ -120,23 +120,24 @@ static struct hunt hunt_of(const struct file *file, const char *old)
 }
 
 /* Returns false if the effort is used up. */
-static bool spend(struct hunt *hunt, const struct line *line)
+static bool spend(struct hunt *hunt, const struct edit_line *line)
 {
 	size_t cost = line->len + LINE_BYTES;
 	hunt->effort -= cost < hunt->effort ? cost : hunt->effort;
 	return hunt->effort;
 }
 
-static bool same_body(const struct line *a, const struct line *b)
+static bool same_body(const struct edit_line *a, const struct edit_line *b)
 {
 	return a->len - a->indent == b->len - b->indent &&
 	       !memcmp(a->at + a->indent, b->at + b->indent, a->len - a->indent);
 }
 
-static bool fits_shift(struct shift *shift, const struct line *file, const struct line *old)
+static bool fits_shift(
+	struct shift *shift, const struct edit_line *file, const struct edit_line *old)
 {
 	bool adds = file->indent >= old->indent;
-	const struct line *more = adds ? file : old, *less = adds ? old : file;
+	const struct edit_line *more = adds ? file : old, *less = adds ? old : file;
 	size_t n = more->indent - less->indent;
 	if (n > INDENT_MAX || memcmp(more->at + n, less->at, less->indent))
 		return false;
@@ -156,7 +157,7 @@ static bool fits_shift(struct shift *shift, const struct line *file, const struc
 static bool block_fits(struct hunt *hunt, const char *text, struct shift *shift, const char **stop)
 {
 	const char *old = hunt->old;
-	struct line file, want;
+	struct edit_line file, want;
 	*shift = (struct shift){.known = false};
 	while (next_line(&old, hunt->old_end, &want)) {
 		if (!next_line(&text, hunt->end, &file) || !spend(hunt, &want) ||
@@ -172,7 +173,7 @@ static bool block_fits(struct hunt *hunt, const char *text, struct shift *shift,
 static void reindent(const char *text, const struct shift *shift, struct buf *out)
 {
 	const char *at = text, *end = text + strlen(text);
-	struct line l;
+	struct edit_line l;
 	size_t drop = strlen(shift->drop);
 	while (next_line(&at, end, &l)) {
 		if (l.indent < l.len)
@@ -192,7 +193,7 @@ static bool heal_indent(const struct file *file, struct placed *placed)
 	size_t found = 0;
 	struct hunt h = hunt_of(file, old);
 	struct shift s, chosen = {.known = false};
-	struct line l;
+	struct edit_line l;
 	bool ends_line = old[0] && old[strlen(old) - 1] == '\n';
 	for (const char *line = at; next_line(&at, h.end, &l); line = at) {
 		if (!block_fits(&h, line, &s, &stop))
@@ -220,15 +221,15 @@ static size_t count_lines(const char *text)
 {
 	size_t n = 0;
 	const char *at = text, *end = text + strlen(text);
-	for (struct line l; next_line(&at, end, &l);)
+	for (struct edit_line l; next_line(&at, end, &l);)
 		n++;
 	return n;
 }
 
 /* Returns the line without its indentation and trailing blanks. */
-static struct line core_of(const struct line *line)
+static struct edit_line core_of(const struct edit_line *line)
 {
-	struct line core = {.at = line->at + line->indent, .len = line->len - line->indent};
+	struct edit_line core = {.at = line->at + line->indent, .len = line->len - line->indent};
 	while (core.len && strchr(" \t\r", core.at[core.len - 1]))
 		core.len--;
 	return core;
@@ -236,9 +237,9 @@ static struct line core_of(const struct line *line)
 
 /* Reports whether two lines share more than a third of the longer one, at their beginning and
  * end. */
-static bool is_alike(const struct line *a, const struct line *b)
+static bool is_alike(const struct edit_line *a, const struct edit_line *b)
 {
-	struct line x = core_of(a), y = core_of(b);
+	struct edit_line x = core_of(a), y = core_of(b);
 	size_t most = x.len > y.len ? x.len : y.len, least = x.len + y.len - most;
 	size_t head = 0, tail = 0;
 	while (head < least && x.at[head] == y.at[head])
@@ -256,7 +257,7 @@ struct fit {
 static struct fit fit_at(struct hunt *hunt, const char *text)
 {
 	const char *old = hunt->old;
-	struct line a, b;
+	struct edit_line a, b;
 	struct fit fit = {0, 0};
 	while (next_line(&old, hunt->old_end, &b) && next_line(&text, hunt->end, &a) &&
 		spend(hunt, &a) && spend(hunt, &b)) {
@@ -267,7 +268,7 @@ static struct fit fit_at(struct hunt *hunt, const char *text)
 	return fit;
 }
 
-static bool beyond_ascii(const struct line *line)
+static bool beyond_ascii(const struct edit_line *line)
 {
 	for (size_t i = 0; i < line->len; i++)
 		if ((unsigned char)line->at[i] >= 0x80)
@@ -275,15 +276,15 @@ static bool beyond_ascii(const struct line *line)
 	return false;
 }
 
-static size_t blanks_after(const struct line *line)
+static size_t blanks_after(const struct edit_line *line)
 {
 	return line->len - line->indent - core_of(line).len;
 }
 
 /* Reports a difference in a line that cannot be seen when it is shown. Returns whether there was
  * one. */
-static bool note_line(
-	const struct line *file, const struct line *old, size_t number, struct buf *report)
+static bool note_line(const struct edit_line *file, const struct edit_line *old, size_t number,
+	struct buf *report)
 {
 	size_t blanks = blanks_after(file);
 	if (blanks && !blanks_after(old))
@@ -307,7 +308,7 @@ static void note_differences(
 	const struct hunt *hunt, const char *text, size_t number, struct buf *report)
 {
 	const char *old = hunt->old;
-	struct line a, b;
+	struct edit_line a, b;
 	size_t notes = 0;
 	bool indents = true;
 	for (; next_line(&old, hunt->old_end, &b) && next_line(&text, hunt->end, &a); number++) {
@@ -323,7 +324,7 @@ static void note_differences(
 static void show_region(struct hunt *hunt, const char *best, size_t number, struct buf *report)
 {
 	const char *at = best;
-	struct line l;
+	struct edit_line l;
 	size_t lines = count_lines(hunt->old);
 	for (size_t i = 0; i < lines && i < CLOSE_LINES_MAX && next_line(&at, hunt->end, &l); i++) {
 		buf_addf(report, "%zu\t", number + i);
@@ -339,7 +340,7 @@ static void show_closest(const struct file *file, const char *old)
 	size_t number = 1, best_number = 0;
 	struct fit most = {0, 0};
 	struct hunt h = hunt_of(file, old);
-	struct line l;
+	struct edit_line l;
 	for (const char *line = at; h.effort && next_line(&at, h.end, &l); line = at, number++) {
 		struct fit fit = fit_at(&h, line);
 		if (2 * fit.same + fit.alike > 2 * most.same + most.alike) {
@@ -362,7 +363,7 @@ static bool has_numbers(const char *text)
 {
 	const char *at = text, *end = text + strlen(text);
 	size_t lines = 0;
-	for (struct line l; next_line(&at, end, &l); lines++) {
+	for (struct edit_line l; next_line(&at, end, &l); lines++) {
 		size_t digits = strspn(l.at, "0123456789");
 		if (!digits || digits >= l.len || l.at[digits] != '\t')
 			return false;

@@ -36,7 +36,7 @@ static bool may_hold_key(const char *text, size_t len)
 }
 
 /* A line of `len` bytes, or a text treated as one, and the text after it. */
-struct line {
+struct source_line {
 	const char *text;
 	size_t len, more;
 };
@@ -53,7 +53,7 @@ static bool in_body(char c)
 
 /* Reports whether a key's body follows its first line. Programs that read keys, and pages about
  * them, contain only the first line. */
-static bool has_body(const struct line *line)
+static bool has_body(const struct source_line *line)
 {
 	static const char head[] = "PRIVATE KEY";
 	size_t run = 0, until = 0, n = sizeof(head) - 1, whole = line->len + line->more;
@@ -95,7 +95,7 @@ static void blank_examples(char *text, size_t len)
 	}
 }
 
-static bool holds_key(const struct line *line, struct span *where)
+static bool holds_key(const struct source_line *line, struct span *where)
 {
 	struct redact_tally tally = {0};
 	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
@@ -113,7 +113,7 @@ static void check_literal(
 	const struct doc *doc, const struct doc_node *node, struct findings *findings)
 {
 	struct span where;
-	if (holds_key(&(struct line){node->text, node->count, 0}, &where))
+	if (holds_key(&(struct source_line){node->text, node->count, 0}, &where))
 		finding_help(findings,
 			finding_add(findings, RULE_LITERAL_SECRET, doc, node, "%s", message),
 			"withdraw it; a tool gets the next one by its name in `secrets`, from a "
@@ -131,8 +131,8 @@ static void check_node(
 		check_node(doc, &node->pairs[i].value, findings);
 }
 
-static void check_line(
-	const struct doc *file, uint32_t line, const struct line *l, struct findings *findings)
+static void check_line(const struct doc *file, uint32_t line, const struct source_line *l,
+	struct findings *findings)
 {
 	struct span where;
 	if (!holds_key(l, &where))
@@ -151,7 +151,8 @@ static void check_text(
 		const char *end = memchr(text + at, '\n', len - at);
 		size_t bytes = end ? (size_t)(end - text) - at : len - at;
 		if (may_hold_key(text + at, bytes))
-			check_line(file, line, &(struct line){text + at, bytes, len - at - bytes},
+			check_line(file, line,
+				&(struct source_line){text + at, bytes, len - at - bytes},
 				findings);
 		at += bytes + 1;
 	}
