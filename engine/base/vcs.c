@@ -45,11 +45,6 @@ bool vcs_is_git_dir(unsigned found)
 	return (found & VCS_HEAD) && ((found & VCS_COMMONDIR) || (found & whole) == whole);
 }
 
-bool vcs_is_dot_git(const char *name)
-{
-	return is_alike(name, strlen(name), ".git");
-}
-
 bool vcs_in_path(const char *path)
 {
 	for (size_t len; *path; path += len + (path[len] == '/')) {

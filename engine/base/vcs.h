@@ -23,8 +23,6 @@ unsigned vcs_part(const char *name);
 /* Reports whether git takes a directory with these entries for a git directory: a bare repository,
  * or what a `.git` is or leads to. */
 bool vcs_is_git_dir(unsigned parts);
-/* Reports whether `name` is `.git`, spelt as above. */
-bool vcs_is_dot_git(const char *name);
 /* Reports whether a component of `path` is a VCS_NAME. */
 bool vcs_in_path(const char *path);
 #endif

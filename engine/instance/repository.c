@@ -29,7 +29,9 @@ static void slug_of(const char *path, char slug[SLUG_BYTES + 1])
 		snprintf(slug, SLUG_BYTES + 1, "root");
 }
 
-char *repository_id(const char *top, struct err *e)
+/* Returns the name of the repository at `top`, a real path: a readable slug and a hash. Heap; NULL:
+ * out of memory. */
+static char *id_of(const char *top, struct err *e)
 {
 	char slug[SLUG_BYTES + 1], hex[SHA256_HEX + 1];
 	slug_of(top, slug);
@@ -80,7 +82,7 @@ static void find_nearest(const char *workspace, char top[PATH_MAX])
 static bool place_of(const char *state_dir, const char *top, char place[PATH_MAX])
 {
 	struct err none = ERR_NONE;
-	AUTO_FREE char *id = repository_id(top, &none);
+	AUTO_FREE char *id = id_of(top, &none);
 	return id && snprintf(place, PATH_MAX, "%s/%s", state_dir, id) < PATH_MAX;
 }
 
@@ -188,7 +190,7 @@ int repository_find(
 					  find_around(top, state_dir, &found, e));
 	if (!failed && !(found.top = strdup(top)))
 		failed = err_set(e, "out of memory");
-	if (failed || !(found.id = repository_id(top, e))) {
+	if (failed || !(found.id = id_of(top, e))) {
 		repository_done(&found);
 		return -1;
 	}

@@ -18,9 +18,6 @@ struct repository {
 	char *settings; /* the settings file of `around` */
 };
 
-/* Returns the name of the repository at `top`, a real path: a readable slug and a hash. Heap; NULL:
- * out of memory. */
-char *repository_id(const char *top, struct err *e);
 /* Finds the repository of the directory `workspace`. An instance that began in this very workspace,
  * and could go on, keeps the workspace in its repository, whatever `.git` has come or gone since.
  * `state_dir`: the effective agent6.state_dir; NULL: look for no instances and no settings. */

@@ -30,7 +30,8 @@ bool reader_is_meta(char c)
 	return c == '\0' || strchr(" \t\n;&|<>()", c);
 }
 
-void reader_skip_blank(struct shell_reader *reader)
+/* Moves past blanks, line continuations and comments. */
+static void skip_blank(struct shell_reader *reader)
 {
 	while (reader->at < reader->len) {
 		const char *text = reader->text + reader->at;
@@ -102,7 +103,7 @@ static int read_body(struct shell_reader *reader, struct shell_redirect *documen
 /* Moves past blank lines and the bodies of here-documents that begin there. */
 static int skip_lines(struct shell_reader *reader)
 {
-	for (reader_skip_blank(reader); reader_take(reader, "\n"); reader_skip_blank(reader)) {
+	for (skip_blank(reader); reader_take(reader, "\n"); skip_blank(reader)) {
 		for (struct shell_redirect *r = reader->awaiting; r; r = r->awaiting)
 			if (read_body(reader, r))
 				return -1;
@@ -166,7 +167,7 @@ static int read_redirect(struct shell_reader *reader, struct shell_node *node)
 		row++;
 	r->kind = operators[row].kind;
 	r->strip = !strcmp(operators[row].token, "<<-");
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	size_t begun = reader->at;
 	if (reader_word(reader, &target) || !target)
 		return -1;
@@ -192,7 +193,7 @@ static int read_redirect(struct shell_reader *reader, struct shell_node *node)
 static bool take_word(struct shell_reader *reader, const char *word)
 {
 	size_t len = strlen(word);
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	if (!reader_looks_at(reader, word))
 		return false;
 	if (reader->at + len < reader->len && !reader_is_meta(reader->text[reader->at + len]))
@@ -235,7 +236,7 @@ static struct shell_node *read_pipeline(struct shell_reader *reader)
 		if (!stage)
 			return NULL;
 		append(&pipeline->children, stage);
-		reader_skip_blank(reader);
+		skip_blank(reader);
 		if (reader_looks_at(reader, "||") || !reader_take(reader, "|"))
 			return pipeline;
 		reader_take(reader, "&");
@@ -257,7 +258,7 @@ static struct shell_node *read_items(struct shell_reader *reader)
 		if (!item)
 			return NULL;
 		append(&list->children, item);
-		reader_skip_blank(reader);
+		skip_blank(reader);
 		bool ends = reader_looks_at(reader, ";;") || reader_looks_at(reader, ";&");
 		if (reader_take(reader, "&&") || reader_take(reader, "||")) {
 			if (skip_lines(reader) || at_end(reader)) {
@@ -323,7 +324,7 @@ static void note_value(struct shell_reader *reader, const char *name, const stru
 
 static int read_do(struct shell_reader *reader, struct shell_node *node)
 {
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	reader_take(reader, ";");
 	return expect(reader, "do") || add_body(reader, node) ? -1 : expect(reader, "done");
 }
@@ -332,7 +333,7 @@ static int read_do(struct shell_reader *reader, struct shell_node *node)
 static int read_for(struct shell_reader *reader, struct shell_node *node)
 {
 	struct shell_word *name, *word;
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	if (reader_take(reader, "((")) {
 		const char *begin = reader->text + reader->at, *end = strstr(begin, "))");
 		const char *odd = strpbrk(begin, "$`'\"\\");
@@ -348,9 +349,8 @@ static int read_for(struct shell_reader *reader, struct shell_node *node)
 	note_value(reader, name->text, &(struct shell_word){.text = "", .computed = !listed});
 	if (!listed)
 		return read_do(reader, node);
-	for (reader_skip_blank(reader);
-		!reader_looks_at(reader, ";") && !reader_looks_at(reader, "\n");
-		reader_skip_blank(reader)) {
+	for (skip_blank(reader); !reader_looks_at(reader, ";") && !reader_looks_at(reader, "\n");
+		skip_blank(reader)) {
 		if (reader_word(reader, &word))
 			return -1;
 		for (; word; word = word->next)
@@ -362,7 +362,7 @@ static int read_for(struct shell_reader *reader, struct shell_node *node)
 static int read_case(struct shell_reader *reader, struct shell_node *node)
 {
 	struct shell_word *word;
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	if (reader_word(reader, &word) || expect(reader, "in"))
 		return -1;
 	for (;;) {
@@ -372,10 +372,10 @@ static int read_case(struct shell_reader *reader, struct shell_node *node)
 			return 0;
 		reader_take(reader, "(");
 		do {
-			reader_skip_blank(reader);
+			skip_blank(reader);
 			if (reader_word(reader, &word))
 				return -1;
-			reader_skip_blank(reader);
+			skip_blank(reader);
 		} while (reader_take(reader, "|"));
 		if (expect(reader, ")") || add_body(reader, node))
 			return -1;
@@ -488,7 +488,7 @@ static bool ends_command(const struct shell_reader *reader)
 
 static int read_tail(struct shell_reader *reader, struct shell_node *node)
 {
-	for (reader_skip_blank(reader); !ends_command(reader); reader_skip_blank(reader)) {
+	for (skip_blank(reader); !ends_command(reader); skip_blank(reader)) {
 		if (reader_looks_at(reader, "("))
 			return reader_fail(reader, "an unexpected bracket");
 		if (at_redirect(reader) ? read_redirect(reader, node) : add_word(reader, node))
@@ -500,9 +500,9 @@ static int read_tail(struct shell_reader *reader, struct shell_node *node)
 static bool take_brackets(struct shell_reader *reader)
 {
 	size_t before = reader->at;
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	if (reader_take(reader, "(")) {
-		reader_skip_blank(reader);
+		skip_blank(reader);
 		if (reader_take(reader, ")"))
 			return true;
 	}
@@ -524,7 +524,7 @@ static struct shell_node *read_simple(struct shell_reader *reader, struct shell_
 {
 	struct shell_word *name;
 	if (take_word(reader, "function")) {
-		reader_skip_blank(reader);
+		skip_blank(reader);
 		if (reader_word(reader, &name) || !name)
 			return NULL;
 		take_brackets(reader);
@@ -556,7 +556,7 @@ static struct shell_node *read_command(struct shell_reader *reader)
 		reader_fail(reader, "nesting too deep");
 		return NULL;
 	}
-	reader_skip_blank(reader);
+	skip_blank(reader);
 	int compound = read_compound(reader, node);
 	if (compound < 0 || (compound && read_tail(reader, node)))
 		return NULL;

@@ -22,8 +22,6 @@ bool reader_looks_at(const struct shell_reader *reader, const char *text);
 bool reader_take(struct shell_reader *reader, const char *token);
 /* Reports whether `c` ends an unquoted word. */
 bool reader_is_meta(char c);
-/* Moves past blanks, line continuations and comments. */
-void reader_skip_blank(struct shell_reader *reader);
 /* Adds a node of `kind` to the substitutions of the current command. */
 void reader_note(struct shell_reader *reader, enum shell_kind kind, const char *text, size_t len);
 /* Reads one word; a brace list or an unquoted $IFS makes several. Returns -1 if there is none
