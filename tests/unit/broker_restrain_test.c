@@ -7,7 +7,7 @@
 #include "broker/restrain.h"
 #include "broker/restrain_table.h"
 #include "tests/kit/foreign.h"
-#include "tests/kit/tap.h"
+#include "tests/kit/refuses.h"
 #include <arpa/inet.h>
 #include <signal.h>
 #include <sys/syscall.h>
@@ -61,18 +61,6 @@ static int sweep(void)
 	}
 	return wrong < 100 ? wrong : 100;
 }
-
-static int refuses(const char *what, long result, int want)
-{
-	int got = errno;
-	if (result == -1 && got == want)
-		return 0;
-	diag("%s: %ld, %s", what, result, strerror(got));
-	return 1;
-}
-
-#define ABSENT(...) refuses(#__VA_ARGS__, syscall(__VA_ARGS__), ENOSYS)
-#define WIDE        (1ul << 32)
 
 /* Written out, so that a mistake in the table cannot agree with itself. */
 static int known(void)

@@ -1,26 +1,9 @@
 /* Requests in both wire formats: the whole of one, what each setting and each refusal changes in
  * it, and what a model thought, which goes back as it came over all turns that follow. */
 #include "base/json.h"
-#include "provider/wire.h"
-#include "tests/kit/tap.h"
-
-static const struct wire_format *const formats[] = {&anthropic_format, &openai_format};
-
-static char *encode(const struct wire_format *format, const struct wire_request *request)
-{
-	struct buf out;
-	buf_init(&out, 1 << 20);
-	if (format->encode(request, &out))
-		bail("a request cannot be written");
-	return buf_take(&out, NULL);
-}
+#include "tests/kit/wire.h"
 
 /* --- a conversation --------------------------------------------------------------------------- */
-
-static void say(struct wire_talk *wire_talk, const char *text)
-{
-	wire_talk_add(wire_talk, WIRE_USER)->text = strdup(text);
-}
 
 static struct wire_turn *answer(struct wire_talk *wire_talk, const char *raw)
 {
