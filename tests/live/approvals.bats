@@ -10,27 +10,8 @@ setup() {
 	live_setup
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 HOME=$SCRATCH
 	mkfifo "$SCRATCH/ready" "$SCRATCH/end"
-	git init -q -b main .
-	echo one >file
-	git add file
-	git -c user.name=op -c user.email=op@host commit -qm first
-	machine_file coder <<-'END'
-		initial: edit
-		budget: {max_transitions: 20}
-		schemas: {note: {text: str}}
-		vars: {agent: {note: {type: note, default: {text: ""}}}}
-		states:
-		  edit:
-		    kind: agent
-		    mode: run
-		    prompt: Edit it.
-		    output_schema: note
-		    capture: {finish_json: note}
-		    timeout_secs: 60
-		    on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}
-		  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
-		  bad: {kind: terminal, status: failed, reason: bad}
-	END
+	committed .
+	coding_machine coder $'initial: edit\nbudget: {max_transitions: 20}' good bad </dev/null
 }
 
 teardown() {

@@ -14,39 +14,22 @@ teardown() {
 # repository [DIR]: a committed file, and one that the operator has changed since
 repository() {
 	local dir=${1-$WS}
-	mkdir -p "$dir"
-	git -C "$dir" init -q -b main
-	echo one >"$dir/file"
-	git -C "$dir" add file
-	git -C "$dir" -c user.name=op -c user.email=op@host commit -qm first
+	committed "$dir"
 	echo "not committed" >>"$dir/file"
 }
 
 # coder NAME STATES: a machine whose state `edit` runs; the cassette is read from stdin
 coder() {
-	machine_file "$1" <<END
-initial: ${3-edit}
+	local head="initial: ${3-edit}
 budget: {max_transitions: 20, max_usd: 5.0}
-schemas: {note: {text: str}}
-vars: {agent: {note: {type: note, default: {text: ""}}}}
-config: {workflow: {verify_command: [cat, file]}}
-states:
-  edit:
-    kind: agent
-    mode: run
-    prompt: Edit it.
-    output_schema: note
-    capture: {finish_json: note}
-    timeout_secs: 60
-    on: {ok: after, failed: undone, budget_exhausted: bad, timeout: bad}
-$2
-  undone: {kind: tool, command: [sh, -c, 'test "\$(cat file)" = one && test ! -e new'], timeout_secs: 20, on: {ok: bad, nonzero: worse, timeout: worse}}
-  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
-  bad: {kind: terminal, status: failed, reason: bad}
-  worse: {kind: terminal, status: failed, reason: worse}
-END
+config: {workflow: {verify_command: [cat, file]}}"
 	mkdir -p "$SCRATCH/$1/rehearsal"
 	cat >"$SCRATCH/$1/rehearsal/a.jsonl"
+	coding_machine "$1" "$head" after undone <<END
+$2
+  undone: {kind: tool, command: [sh, -c, 'test "\$(cat file)" = one && test ! -e new'], timeout_secs: 20, on: {ok: bad, nonzero: worse, timeout: worse}}
+  worse: {kind: terminal, status: failed, reason: worse}
+END
 }
 
 CHECK="  after: {kind: tool, command: [sh, -c, 'grep -x two file && cat new && ! grep not file'], timeout_secs: 20, on: {ok: good, nonzero: bad, timeout: bad}}"

@@ -208,22 +208,7 @@ lost_launcher() { # WHO PROFILE
 # The launcher alone looks for repositories, and it is killed with all of its processes.
 lost_before_it_looked() { # WHO PROFILE
 	echo "sandbox: {profile: $2}" >"$SCRATCH/config/agent6/config.yaml"
-	machine_file "lost-$2" <<'END'
-initial: work
-budget: {max_transitions: 9}
-states:
-  work:
-    kind: tool
-    command: [sh, -c, 'git init -q sub; touch up; sleep 60']
-    timeout_secs: 90
-    on: {ok: good, nonzero: next, timeout: good}
-  next:
-    kind: tool
-    command: [touch, ran]
-    timeout_secs: 20
-    on: {ok: good, nonzero: good, timeout: good}
-  good: {kind: terminal, status: ok, reason: good}
-END
+	two_tools "lost-$2" '[sh, -c, "git init -q sub; touch up; sleep 60"]' 90
 	rm -rf up ran sub
 	$1 "$SCRATCH/go" "$SCRATCH/lost-$2" >"$SCRATCH/said" 2>&1 3>&- &
 	local code=0 run resident

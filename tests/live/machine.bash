@@ -32,6 +32,48 @@ states:
 END
 }
 
+# coding_machine NAME HEAD OK FAILED <MORE STATES: an agent state `edit` writes code, then OK or FAILED
+coding_machine() {
+	machine_file "$1" <<END
+schemas: {note: {text: str}}
+vars: {agent: {note: {type: note, default: {text: ""}}}}
+$2
+states:
+  edit:
+    kind: agent
+    mode: run
+    prompt: Edit it.
+    output_schema: note
+    capture: {finish_json: note}
+    timeout_secs: 60
+    on: {ok: $3, failed: $4, budget_exhausted: bad, timeout: bad}
+  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
+  bad: {kind: terminal, status: failed, reason: bad}
+$(cat)
+END
+}
+
+# committed DIR: a repository there, with the file `file`
+committed() {
+	mkdir -p "$1"
+	git -C "$1" init -q -b main
+	echo one >"$1/file"
+	git -C "$1" add file
+	git -C "$1" -c user.name=op -c user.email=op@host commit -qm first
+}
+
+# two_tools NAME ARGV SECS: a command that fails, then one that makes the file `ran`
+two_tools() {
+	machine_file "$1" <<END
+initial: work
+budget: {max_transitions: 9}
+states:
+  work: {kind: tool, command: $2, timeout_secs: $3, on: {ok: good, nonzero: next, timeout: good}}
+  next: {kind: tool, command: [touch, ran], timeout_secs: 20, on: {ok: good, nonzero: good, timeout: good}}
+  good: {kind: terminal, status: ok, reason: good}
+END
+}
+
 # The instance `parked`, which waits to be poked and then ends ok.
 parked() {
 	machine_file parked <<'END'

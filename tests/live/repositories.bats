@@ -31,22 +31,7 @@ setup() {
 }
 
 @test "where a repository may be left, the step is nonzero and the next command is refused" {
-	machine_file shut <<'END'
-initial: work
-budget: {max_transitions: 9}
-states:
-  work:
-    kind: tool
-    command: [perl, -e, 'for (1 .. 140) { mkdir q(d); chdir q(d) }']
-    timeout_secs: 20
-    on: {ok: good, nonzero: next, timeout: good}
-  next:
-    kind: tool
-    command: [touch, ran]
-    timeout_secs: 20
-    on: {ok: good, nonzero: good, timeout: good}
-  good: {kind: terminal, status: ok, reason: good}
-END
+	two_tools shut '[perl, -e, "for (1 .. 140) { mkdir q(d); chdir q(d) }"]' 20
 	run go shut
 	echo "$output"
 	[[ $status -ne 0 && $output == *"state next: "*"at layout: "*"cannot be searched for sockets, pipes and repositories: it lies too deep"* ]]
@@ -108,35 +93,17 @@ END
 planting_agent() { # WHO PROFILE
 	local dir=$SCRATCH/stage-$1-$2 home moved
 	printf '%s\n' "sandbox: {profile: $2, run_commands: \"yes\"}" >"$SCRATCH/config.yaml"
-	machine_file "plants-$2" <<'END'
-initial: edit
+	coding_machine "plants-$2" "initial: edit
 budget: {max_transitions: 9, max_usd: 5.0}
-schemas: {note: {text: str}}
-vars: {agent: {note: {type: note, default: {text: ""}}}}
-config: {workflow: {verify_command: [sh, -c, 'echo verified && git init -q verify/own']}}
-states:
-  edit:
-    kind: agent
-    mode: run
-    prompt: Edit it.
-    output_schema: note
-    capture: {finish_json: note}
-    timeout_secs: 60
-    on: {ok: good, failed: bad, budget_exhausted: bad, timeout: bad}
-  good: {kind: terminal, status: ok, reason: "{{ note.text }}"}
-  bad: {kind: terminal, status: failed, reason: bad}
-END
-	mkdir -p "$SCRATCH/plants-$2/rehearsal" "$dir/workspace"
+config: {workflow: {verify_command: [sh, -c, 'echo verified && git init -q verify/own']}}" good bad </dev/null
+	mkdir -p "$SCRATCH/plants-$2/rehearsal"
 	cat >"$SCRATCH/plants-$2/rehearsal/a.jsonl" <<'END'
 {"state":"edit","match":{"turn":0,"tools":["run_verify_command","run_command"]},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","git init -q made && echo well"]}}]}}
 {"state":"edit","match":{"turn":1,"last":"The command failed: it made a repository; /tmp is where one may be made: "},"reply":{"tool_calls":[{"name":"run_verify_command","arguments":{}}]}}
 {"state":"edit","match":{"turn":2,"last":"The command failed: it made a repository; /tmp is where one may be made: "},"reply":{"tool_calls":[{"name":"run_command","arguments":{"argv":["sh","-c","git init -q \"$HOME/own\"; ls -d made/.git verify/own/.git; echo gone"]}}]}}
 {"state":"edit","match":{"turn":3,"last":"gone"},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"done"}}]}}
 END
-	git -C "$dir/workspace" init -q -b main
-	touch "$dir/workspace/file"
-	git -C "$dir/workspace" add file
-	git -C "$dir/workspace" -c user.name=op -c user.email=op@host commit -qm first
+	committed "$dir/workspace"
 	give_user "$SCRATCH"
 	[[ $1 == as_user ]] || chown -R root: "$dir"
 	run "$1" env XDG_CONFIG_HOME="$SCRATCH/config" "$AGENT6_BIN/agent6" machine rehearse --config "$SCRATCH/config.yaml" --dir "$dir" "$SCRATCH/plants-$2"
