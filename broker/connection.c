@@ -354,7 +354,7 @@ static void arm(struct side *side, bool reading)
 /* Decides what to read. While dialling, nothing is read from the agent, nor expected. A plain
  * request may come at any time, but then without pauses. The head of a later request has a deadline
  * only once the server has taken the bytes before it. */
-static void settle(struct connection *connection)
+static void want_bytes(struct connection *connection)
 {
 	bool held = pin_holds_all(&connection->pin);
 	bool next = connection->pin.state == PIN_NEXT_HEAD && connection->agent.approved == 0;
@@ -385,7 +385,7 @@ static void run(struct connection *connection, const struct side *readable)
 		if (!connection->closed && connection->agent.shut && connection->upstream.shut)
 			connection->closed = connection->ending;
 	}
-	settle(connection);
+	want_bytes(connection);
 }
 
 /* Handles an event of one end. A socketpair hangs up when its other end is closed for good: then
@@ -432,7 +432,7 @@ void connection_begin(struct channel *channel, int agent_fd)
 		dial(c, c->endpoint);
 	LIST_INSERT_HEAD(&b->live, c, siblings);
 	b->live_count++;
-	settle(c);
+	want_bytes(c);
 }
 
 void connection_dialed(struct dial *dial, int fd, const char *refused)
@@ -461,6 +461,6 @@ void connections_sweep(struct broker *broker, int64_t now_ms)
 			c->closed = "agent";
 		else if (now_ms >= c->deadline_ms)
 			refuse(c, c->endpoint ? pin_unfinished(&c->pin) : REFUSED_HOST);
-		settle(c);
+		want_bytes(c);
 	}
 }

@@ -152,7 +152,7 @@ static int read_policy(int fd, struct policy *policy, struct err *e)
 	return 0;
 }
 
-static void settle(void)
+static void reset_signals(void)
 {
 	/* For the kernel this is an empty mask and the default action. A C library would leave some
 	 * signals as they were. */
@@ -178,7 +178,7 @@ int main(int argc, char **argv)
 	j.parent_fd = j.asked_fd = j.children_fd = -1;
 	j.alive_fd = j.first_fd = j.life_fd = j.order_fd = j.group_fd = j.ruleset_fd = -1;
 	j.child = j.child_pidfd = j.placeholder_fd = -1;
-	settle();
+	reset_signals();
 	if (fill_standard(&e) || parse_options(argc, argv, fds, &e) ||
 		read_policy(fds[POLICY_FD], &j.policy, &e))
 		jail_report_fail(j.report, "policy", &e);

@@ -85,7 +85,7 @@ static int end(struct loop *loop, enum outcome outcome, const char *format, ...)
 
 /* Adds a notice for the model to the newest text that it gets, never as a text after results. */
 PRINTF(2, 3)
-static int tell(struct loop *loop, const char *format, ...)
+static int tell_model(struct loop *loop, const char *format, ...)
 {
 	struct wire_turn *last = &loop->talk.turns[loop->talk.count - 1];
 	/* The last turn is the model's own if it paused. */
@@ -174,7 +174,7 @@ static int on_quiet(struct loop *loop, bool silent)
 			"no progress: the model stopped without calling finish_run");
 	const char *text = v == GUARD_WARN ? quiet_text : go_on_text;
 	if (silent)
-		return tell(loop, "%s", text);
+		return tell_model(loop, "%s", text);
 	struct wire_turn *say = wire_talk_add(&loop->talk, WIRE_USER);
 	if (say)
 		say->text = strdup(text);
@@ -196,14 +196,14 @@ static int on_pause(struct loop *loop)
 static int advise(struct loop *loop)
 {
 	int64_t left = loop->task->limits.max_iterations - (int64_t)loop->out->turns;
-	if (loop->dispatch.verdict == GUARD_WARN && tell(loop, "%s", circle_text))
+	if (loop->dispatch.verdict == GUARD_WARN && tell_model(loop, "%s", circle_text))
 		return -1;
 	if (loop->dispatch.payload)
 		return 0;
 	int64_t percent = ledger_percent(&loop->ledger);
 	if (percent >= BUDGET_NOTICE_PERCENT && !loop->told_budget) {
 		loop->told_budget = true;
-		if (tell(loop,
+		if (tell_model(loop,
 			    "%lld %% of this step's budget is used; end it with finish_run before",
 			    (long long)percent))
 			return -1;
@@ -211,8 +211,8 @@ static int advise(struct loop *loop)
 	if (left != 1 && left != TURNS_NOTICE)
 		return 0;
 	if (left == 1)
-		return tell(loop, "this is the last turn of this step: call finish_run now");
-	return tell(loop, "%lld turns are left in this step; end it with finish_run before",
+		return tell_model(loop, "this is the last turn of this step: call finish_run now");
+	return tell_model(loop, "%lld turns are left in this step; end it with finish_run before",
 		(long long)left);
 }
 
@@ -243,7 +243,7 @@ static int on_calls(struct loop *loop, size_t at)
 
 static int tell_cut(struct loop *loop, int64_t tokens)
 {
-	return tell(loop,
+	return tell_model(loop,
 		"your answer was cut at %lld output tokens, and nothing of it was done. Answer in "
 		"smaller pieces: several short turns, a long file created with its first part and "
 		"the rest added by further edits",

@@ -91,7 +91,7 @@ static int check_grants(const struct jailing *jailing, struct err *e)
 	return 0;
 }
 
-static int settle(struct jailing *jailing, struct err *e)
+static int fix_policy(struct jailing *jailing, struct err *e)
 {
 	struct setup *s = &jailing->setup;
 	const struct tool_state *t = &jailing->state.tool;
@@ -268,7 +268,7 @@ static int run_jail(struct jailing *jailing, struct err *e)
 	jailing->state.timeout_secs = secs ? secs : 24l * 3600;
 	jailing->state.tool.workspace = call_has(c, "read-only") ? WORKSPACE_READ : WORKSPACE_WRITE;
 	jailing->state.tool.pty = call_has(c, "pty");
-	if (settle(jailing, e))
+	if (fix_policy(jailing, e))
 		return -1;
 	AUTO_JAIL_POLICY policy = make_policy(jailing);
 	jailing->order = order_of(jailing, command(c));

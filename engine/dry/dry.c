@@ -32,7 +32,7 @@ struct dry {
 	struct dry_result *result;
 };
 
-static void tell(const struct dry *dry, json_t *event)
+static void tell_event(const struct dry *dry, json_t *event)
 {
 	dry->tell(dry->ctx, event);
 	json_decref(event);
@@ -58,8 +58,8 @@ static void fail(struct dry *dry, const struct state *state, const char *why, js
 		return;
 	json_object_set_new(dry->failed, key, json_true());
 	dry->result->failures++;
-	tell(dry, json_pack("{s:s, s:s, s:s, s:O}", "t", "failure", "state", state->name, "why",
-			  why, "path", owned));
+	tell_event(dry, json_pack("{s:s, s:s, s:s, s:O}", "t", "failure", "state", state->name,
+				"why", why, "path", owned));
 }
 
 /* --- blackboards ------------------------------------------------------------------------------ */
@@ -127,8 +127,8 @@ static void try_label(struct dry *dry, const struct state *state, enum outcome l
 	else if (v.outcome != label)
 		fail(dry, state, v.reason, json_array());
 	else
-		tell(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "state", "state", state->name,
-				  "label", v.label, "goto", v.target->name));
+		tell_event(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "state", "state",
+					state->name, "label", v.label, "goto", v.target->name));
 	free(take_board(dry, state, dry->nodes[0].values));
 }
 
@@ -155,8 +155,8 @@ static void try_branch(struct dry *dry, const struct state *state)
 			to = state->clauses[i].target;
 		json_array_append_new(clauses, clause);
 	}
-	tell(dry, json_pack("{s:s, s:s, s:o, s:s?}", "t", "branch", "state", state->name, "clauses",
-			  clauses, "goto", to ? to->name : NULL));
+	tell_event(dry, json_pack("{s:s, s:s, s:o, s:s?}", "t", "branch", "state", state->name,
+				"clauses", clauses, "goto", to ? to->name : NULL));
 }
 
 static void try_states(struct dry *dry)
@@ -276,9 +276,10 @@ static void tell_untaken(const struct dry *dry)
 		const struct state *s = &dry->m->states[i];
 		for (size_t edge = 0; edge < state_edge_count(s); edge++)
 			if (state_edge(s, edge) && !dry->taken[dry->first_edge[i] + edge])
-				tell(dry, json_pack("{s:s, s:s, s:s, s:s}", "t", "untaken", "state",
-						  s->name, "label", state_edge_label(s, edge),
-						  "goto", state_edge(s, edge)->name));
+				tell_event(dry,
+					json_pack("{s:s, s:s, s:s, s:s}", "t", "untaken", "state",
+						s->name, "label", state_edge_label(s, edge), "goto",
+						state_edge(s, edge)->name));
 	}
 }
 

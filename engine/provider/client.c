@@ -116,7 +116,7 @@ static int take_whole(struct attempt *attempt, const char *body, struct fault *f
 	return wire_stream_body(attempt->stream, body, attempt->whole.len, fault);
 }
 
-static int settle(struct attempt *attempt, struct wire_reply *out, struct fault *fault)
+static int settle_attempt(struct attempt *attempt, struct wire_reply *out, struct fault *fault)
 {
 	buf_drop(&attempt->whole, mark_bytes(attempt->whole.data, attempt->whole.len));
 	const char *body = attempt->whole.data;
@@ -228,7 +228,8 @@ static int attempt(struct client *client, const struct wire_request *r, size_t s
 	struct fault broken = FAULT_INIT, ended = FAULT_INIT;
 	int rc = post(client, &body, &a, &broken);
 	/* A connection that breaks after the last event has delivered the whole turn. */
-	int settled = !rc || (is_ok(&a.head) && a.head.is_stream) ? settle(&a, out, &ended) : -1;
+	int settled =
+		!rc || (is_ok(&a.head) && a.head.is_stream) ? settle_attempt(&a, out, &ended) : -1;
 	bill_attempt(client, &a, !settled && !rc);
 	if (settled)
 		*fault = rc ? broken : ended;

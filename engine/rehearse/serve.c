@@ -8,7 +8,7 @@
 
 enum { REQUEST_DEPTH_MAX = 256, LAST_BYTES_MAX = 400 };
 
-static void tell(const struct player *player, json_t *line)
+static void tell_line(const struct player *player, json_t *line)
 {
 	AUTO_FREE char *text = json_text(line);
 	json_decref(line);
@@ -23,7 +23,7 @@ static void tell_failure(
 {
 	/* A cut message may end inside a character. */
 	size_t len = utf8_prefix(text, strlen(text));
-	tell(player,
+	tell_line(player,
 		json_pack("{s:s, s:I, s:s?, s:I, s:s%}", "kind", kind, "seq", (json_int_t)who->seq,
 			"state", who->state, "turn", (json_int_t)who->turn, "text", text, len));
 }
@@ -184,7 +184,7 @@ int player_resume(struct player *player, const char *text, struct err *e)
 
 void player_end(const struct player *player)
 {
-	tell(player, json_pack("{s:s, s:I, s:I}", "kind", "end", "requests",
-			     (json_int_t)player->requests, "unused",
-			     (json_int_t)cassette_unused(&player->cassette)));
+	tell_line(player, json_pack("{s:s, s:I, s:I}", "kind", "end", "requests",
+				  (json_int_t)player->requests, "unused",
+				  (json_int_t)cassette_unused(&player->cassette)));
 }

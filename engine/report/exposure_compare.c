@@ -51,7 +51,7 @@ static const struct doc_node *place_of(const struct comparing *comparing, const 
 }
 
 /* Adds a finding. `name`, `item`: the compared member, for its place; NULL: the state itself. */
-static void tell(struct comparing *comparing, bool wider, const char *name, const char *item,
+static void tell_change(struct comparing *comparing, bool wider, const char *name, const char *item,
 	const char *what)
 {
 	const struct state *s =
@@ -102,7 +102,7 @@ static void tell_missing(struct comparing *comparing, const char *name, const js
 		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "%s is %s in %s", json_string_value(item),
 			wider ? "new" : "no longer", name);
-		tell(comparing, wider, name, json_string_value(item), what.data);
+		tell_change(comparing, wider, name, json_string_value(item), what.data);
 	}
 }
 
@@ -126,7 +126,7 @@ static void compare_ranks(struct comparing *comparing, const json_t *old, const 
 		char what[128];
 		snprintf(what, sizeof(what), "%s was %s and is %s", name, before, after);
 		if (step)
-			tell(comparing, step > 0, name, NULL, what);
+			tell_change(comparing, step > 0, name, NULL, what);
 	}
 }
 
@@ -158,7 +158,7 @@ static void compare_limits(struct comparing *comparing, const json_t *old, const
 			     (!json_is_null(before) &&
 				     json_number_value(limit) > json_number_value(before));
 		snprintf(what, sizeof(what), "limit %s was %s and is %s", name, was, is);
-		tell(comparing, wider, name, NULL, what);
+		tell_change(comparing, wider, name, NULL, what);
 	}
 }
 
@@ -181,7 +181,7 @@ static void compare_verify(struct comparing *comparing, const json_t *old, const
 	AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 	buf_addf(&what, "%s a verify command: %s", *after ? "now has" : "no longer has",
 		*after ? after : before);
-	tell(comparing, *after, NULL, NULL, what.data);
+	tell_change(comparing, *after, NULL, NULL, what.data);
 }
 
 static void compare_state(struct comparing *comparing, const json_t *old, const json_t *now)
@@ -191,7 +191,7 @@ static void compare_state(struct comparing *comparing, const json_t *old, const 
 		AUTO_BUF what = BUF_INIT(EXPOSURE_BYTES_MAX);
 		buf_addf(&what, "a new %s state: %s", json_get_text(now, "kind"),
 			json_get_text(now, "does"));
-		tell(comparing, true, NULL, NULL, what.data);
+		tell_change(comparing, true, NULL, NULL, what.data);
 		return;
 	}
 	compare_ranks(comparing, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
@@ -211,7 +211,7 @@ static void compare_name(struct comparing *comparing, const json_t *old, const j
 		return;
 	snprintf(what, sizeof(what), "its name was %s and is %s, and secrets are granted by name",
 		before, after);
-	tell(comparing, true, NULL, NULL, what);
+	tell_change(comparing, true, NULL, NULL, what);
 }
 
 size_t exposure_compare(const json_t *old, const json_t *now, const struct machine *machine,
@@ -232,7 +232,7 @@ size_t exposure_compare(const json_t *old, const json_t *now, const struct machi
 			continue;
 		snprintf(what, sizeof(what), "the %s state %s is gone",
 			json_get_text(state, "kind"), json_get_text(state, "state"));
-		tell(&c, false, NULL, NULL, what);
+		tell_change(&c, false, NULL, NULL, what);
 	}
 	return c.widened;
 }

@@ -31,7 +31,7 @@ struct drive_kind {
 };
 static const struct drive_kind *const drive_kinds[KIND_COUNT];
 
-static void tell(struct drive *drive)
+static void tell_activity(struct drive *drive)
 {
 	struct activity *now = &drive->live.now;
 	*now = (struct activity){.state = drive->at.state->name,
@@ -189,7 +189,7 @@ static void tool_not_kept(struct fact *fact, struct err *why)
 /* Records the state's changes to the private clone with its step. If that fails, the state has
  * failed and the fact is judged again; but if the disk or the process limit is the cause, the run
  * stops. */
-static bool settle(struct drive *drive, const struct step *step, const json_t *absent,
+static bool keep_changes(struct drive *drive, const struct step *step, const json_t *absent,
 	struct fact *fact, struct reduced *reduced)
 {
 	struct err e = ERR_NONE;
@@ -224,7 +224,7 @@ static bool commit_work(
 {
 	struct reduced reduced;
 	struct err e = ERR_NONE;
-	if (!judge(drive, fact, &reduced) || !settle(drive, step, absent, fact, &reduced) ||
+	if (!judge(drive, fact, &reduced) || !keep_changes(drive, step, absent, fact, &reduced) ||
 		!commit_judged(drive, fact, &reduced, false))
 		return false;
 	return !workspace_land(&drive->workspace, drive->at.seq, drive->at.attempt, &e) ||
@@ -293,7 +293,7 @@ static bool take_work(struct drive *drive)
 		return true;
 	if (plan_step(&drive->env, &drive->at, &step, &e))
 		return halt(drive, &e);
-	tell(drive);
+	tell_activity(drive);
 	drive_note_autorun(drive);
 	bool on = execute(drive, &step);
 	step_done(&step);
@@ -392,7 +392,7 @@ static bool take_wait(struct drive *drive)
 		return false;
 	if (arms && !arm_wait(drive))
 		return false;
-	tell(drive);
+	tell_activity(drive);
 	struct sleep s = {.instance = drive->instance,
 		.interrupts = &drive->live.interrupts,
 		.until_us = drive->at.wake_us,

@@ -198,7 +198,7 @@ void question_prompt(const struct question *question, struct buf *out)
 /* --- the dialogue ---------------------------------------------------------------------------- */
 
 /* Answers the commands in question; a step-by-step dialogue goes on with the next one. */
-static void settle(struct question *question, bool granted)
+static void settle_commands(struct question *question, bool granted)
 {
 	for (size_t i = question->from; i < question->to; i++)
 		question->granted[i] = granted;
@@ -221,7 +221,7 @@ static void advance(struct question *question)
 	else if (question->stage < QUESTION_TYPED && any_needs(question, "typed_yes"))
 		question->stage = QUESTION_TYPED;
 	else
-		settle(question, true);
+		settle_commands(question, true);
 }
 
 static bool is_word(const char *line, const char *word, const char *letter)
@@ -245,7 +245,7 @@ void question_reply(struct question *question, const char *line)
 	else if (question->stage == QUESTION_CONFIRM && is_word(line, "step", "s"))
 		question->to = question->from + 1;
 	else if (is_word(line, "no", "n") || typed || ++question->misses >= MISSES_MAX)
-		settle(question, false);
+		settle_commands(question, false);
 }
 
 int question_approve(struct question *question, struct err *e)
@@ -255,7 +255,7 @@ int question_approve(struct question *question, struct err *e)
 	if (any_needs(question, "typed_yes"))
 		return err_set(e, "one of the commands asks for privileges: that needs the word "
 				  "yes, typed at a terminal; leave --yes out");
-	settle(question, true);
+	settle_commands(question, true);
 	return 0;
 }
 

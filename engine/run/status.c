@@ -240,7 +240,7 @@ static json_t *bundle(int journal)
 
 /* Describes an instance. If its last line is an end or a wait, that line has the totals and no
  * agent asks anything. The lock is looked at only if it can change the status. */
-static json_t *tell(int machines, const char *id, int journal, const json_t *last)
+static json_t *describe_instance(int machines, const char *id, int journal, const json_t *last)
 {
 	const char *type = json_get_text(last, "t"), *status;
 	json_int_t seq = json_get_int(last, "seq");
@@ -283,7 +283,7 @@ static json_t *brief(int machines, const char *id)
 	if (*e.text)
 		return bare(id, "damaged", e.text);
 	if (last)
-		return tell(machines, id, fd, last);
+		return describe_instance(machines, id, fd, last);
 	json_t *out = bare(id, "empty", NULL);
 	json_object_set_new(out, "seq", json_integer(0));
 	return out;

@@ -79,7 +79,7 @@ static void tell_missing(const struct config *config, const char *state)
 	}
 }
 
-static int tell(const struct call *call)
+static int tell_all(const struct call *call)
 {
 	struct setup setup;
 	if (setup_open(&setup, call))
@@ -110,7 +110,7 @@ static int list(const struct call *call)
 
 static int run(const struct call *call)
 {
-	return call_has(call, "json") ? list(call) : tell(call);
+	return call_has(call, "json") ? list(call) : tell_all(call);
 }
 
 static const struct verb_option options[] = {

@@ -263,7 +263,7 @@ static json_t *names_of(const struct buf *text)
 	return names;
 }
 
-static void tell(const struct proof *proof, const struct err *e, bool json)
+static void tell_proof(const struct proof *proof, const struct err *e, bool json)
 {
 	struct err unstrict = ERR_NONE;
 	const char *profile = git_profile(&unstrict);
@@ -293,7 +293,7 @@ static int run(const struct call *call)
 	buf_init(&p.plain, 4096);
 	buf_init(&p.ours, 4096);
 	int failed = build(&g, &e) || poison(&g, &e) || prove(&g, &p, &e);
-	tell(&p, &e, call_has(call, "json"));
+	tell_proof(&p, &e, call_has(call, "json"));
 	buf_done(&p.plain);
 	buf_done(&p.ours);
 	git_repo_done(&g.repo);

@@ -19,7 +19,7 @@ static const char original[] = "original\n";
 
 enum { TCP, UDP, ABSTRACT, NAMED };
 
-static int tell(struct probe_target *target, const char *name, char *value)
+static int set_variable(struct probe_target *target, const char *name, char *value)
 {
 	int failed = !value || json_object_set_new(target->env, name, json_string(value));
 	free(value);
@@ -56,7 +56,7 @@ static int listen_local(struct probe_target *target, int which, int type, const 
 	if (target->listeners[which] < 0 ||
 		getsockname(target->listeners[which], (struct sockaddr *)&at, &len))
 		return -1;
-	return tell(target, name, text("%u", ntohs(at.sin_port)));
+	return set_variable(target, name, text("%u", ntohs(at.sin_port)));
 }
 
 static int listen_unix(struct probe_target *target, int which, const char *name, size_t skip)
@@ -110,7 +110,8 @@ static int start_victim(struct probe_target *target)
 	target->victim = fork();
 	while (!target->victim)
 		pause();
-	return target->victim < 0 || tell(target, PROBE_ENV_PID, text("%d", (int)target->victim));
+	return target->victim < 0 ||
+	       set_variable(target, PROBE_ENV_PID, text("%d", (int)target->victim));
 }
 
 int probe_target_init(struct probe_target *target, struct err *e)
@@ -126,9 +127,10 @@ int probe_target_init(struct probe_target *target, struct err *e)
 		listen_local(target, UDP, SOCK_DGRAM, PROBE_ENV_UDP) ||
 		listen_unix(target, ABSTRACT, name, 1) ||
 		listen_unix(target, NAMED, target->named, 0) ||
-		tell(target, PROBE_ENV_SOCKET, strdup(name)) ||
-		tell(target, PROBE_ENV_NAMED, strdup(target->named)) ||
-		tell(target, PROBE_ENV_FILE, strdup(target->file)) || start_victim(target)) {
+		set_variable(target, PROBE_ENV_SOCKET, strdup(name)) ||
+		set_variable(target, PROBE_ENV_NAMED, strdup(target->named)) ||
+		set_variable(target, PROBE_ENV_FILE, strdup(target->file)) ||
+		start_victim(target)) {
 		err_errno(e, "cannot set up the targets of the probes in %s", dir);
 		probe_target_done(target);
 		return -1;

@@ -31,7 +31,7 @@ static void consider(void *ctx, int machines, json_t *status)
 	buf_add(&p->ids, id, strlen(id) + 1);
 }
 
-static void tell(const struct pruning *pruning, const char *what, const char *id)
+static void tell_pruned(const struct pruning *pruning, const char *what, const char *id)
 {
 	if (pruning->told)
 		json_array_append_new(pruning->told, json_string(id));
@@ -44,7 +44,7 @@ static int remove_one(const struct pruning *pruning, const char *id, bool unfini
 	struct err e = ERR_NONE;
 	if (instance_remove(pruning->statedir, id, unfinished, &e))
 		return verb_fail(EXIT_REFUSED, &e);
-	tell(pruning, "removed", id);
+	tell_pruned(pruning, "removed", id);
 	return EXIT_OK;
 }
 
@@ -57,7 +57,7 @@ static int remove_old(struct pruning *pruning, bool dry_run)
 	for (size_t at = 0; at < pruning->ids.len; at += strlen(pruning->ids.data + at) + 1) {
 		const char *id = pruning->ids.data + at;
 		if (dry_run)
-			tell(pruning, "would remove", id);
+			tell_pruned(pruning, "would remove", id);
 		else if (remove_one(pruning, id, false))
 			code = EXIT_REFUSED;
 	}

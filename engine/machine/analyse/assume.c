@@ -59,7 +59,7 @@ static bool is_hole(const struct known *fact, const struct value *value)
 
 /* Tightens a bound: an integer above an open integer bound is at least the next one, and a hole at
  * the edge moves the bound on. */
-static void settle(struct known *fact, struct bound *bound, int direction)
+static void tighten_bound(struct known *fact, struct bound *bound, int direction)
 {
 	while (fact->whole && bound->set && bound->at.kind == VALUE_INT &&
 		(bound->open || is_hole(fact, &bound->at))) {
@@ -73,8 +73,8 @@ static void settle(struct known *fact, struct bound *bound, int direction)
 
 static bool number_possible(struct known *fact)
 {
-	settle(fact, &fact->low, 1);
-	settle(fact, &fact->high, -1);
+	tighten_bound(fact, &fact->low, 1);
+	tighten_bound(fact, &fact->high, -1);
 	if (!fact->low.set || !fact->high.set)
 		return true;
 	int order = number_compare(&fact->low.at, &fact->high.at);
