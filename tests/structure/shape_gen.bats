@@ -34,6 +34,8 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":["string","integer","null"]}' '`type`'
 	refuses '{"type":["null"]}' '`type`'
 	refuses '{"type":"array","items":{"type":"integer"},"uniqueItems":true}' 'uniqueItems'
+	refuses '{"type":"array","items":{"type":"string"},"format":"set"}' 'the only format'
+	refuses '{"type":"array","items":{"type":"string"},"format":1}' 'the only format'
 }
 
 @test "a pattern that would need backtracking, or more than ASCII" {
@@ -61,4 +63,13 @@ refuses() { # SCHEMA REASON
 		"additionalProperties":false}}' >"$SCRATCH/s.json"
 	run -0 "$GEN" x "$SCRATCH/s.json"
 	[[ $output == *'#define x_shape x_0'* && $output == *'{\"*\":{\"b\":1},\"a\":\"x\"}'* ]]
+}
+
+@test "subschemas that differ only in description and default share a table" {
+	echo '{"type":"object","additionalProperties":false,"properties":{
+		"a":{"type":"string","minLength":1,"default":"x","description":"One."},
+		"b":{"type":"string","minLength":1,"description":"Two."},
+		"c":{"type":"string","minLength":2,"description":"Two."}}}' >"$SCRATCH/s.json"
+	run -0 "$GEN" x "$SCRATCH/s.json"
+	[[ $(grep -c '^static const struct shape ' <<<"$output") -eq 3 ]]
 }
