@@ -179,6 +179,15 @@ static int count_of(const char *text, int64_t *count)
 	return num_int(digits, used + zeros, count);
 }
 
+/* Reports whether this is a number with a decimal comma, "1,5". With three digits behind it,
+ * "1,500", the comma may separate thousands. */
+static bool has_decimal_comma(const char *text)
+{
+	size_t whole = strspn(text, "0123456789");
+	size_t fraction = whole && text[whole] == ',' ? strspn(text + whole + 1, "0123456789") : 0;
+	return fraction && fraction != 3 && !text[whole + 1 + fraction];
+}
+
 /* Advises on `text` in place of a number. */
 static void advise_number(struct findings *findings, struct finding *it, const struct shape *shape,
 	const struct doc_node *text, const char *key)
@@ -197,6 +206,9 @@ static void advise_number(struct findings *findings, struct finding *it, const s
 			 (shape->kinds == 1u << DOC_INT && !count_of(amount, &integer))) &&
 		 (double)integer >= shape->minimum && (double)integer <= shape->maximum)
 		finding_help(findings, it, "write `%s: %jd`", key, (intmax_t)integer);
+	else if (key && shape->kinds & 1u << DOC_FLOAT && has_decimal_comma(amount))
+		finding_help(findings, it, "a decimal number has a point: write `%s: %.*s.%s`", key,
+			(int)strcspn(amount, ","), amount, strchr(amount, ',') + 1);
 	else if (key && ends_in(key, "_usd") && (len = dollars_in(&amount)))
 		finding_help(findings, it, "write `%s: %.*s`", key, (int)len, amount);
 	else if (key && ends_in(key, "_secs"))

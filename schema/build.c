@@ -155,6 +155,33 @@ static void report_bare_template(struct doc_build *doc_build, struct doc_pos pos
 	doc_build->bare_line = pos.line;
 }
 
+/* Advises on a decimal comma, after which a map in braces has a key: {max_usd: 1,5}. Returns false
+ * if this is none. */
+static bool advise_decimal(struct doc_build *doc_build, struct finding *it,
+	const struct doc_node *value, const struct doc_node *key)
+{
+	size_t len;
+	const char *line = doc_line(doc_build->doc, key->pos.line, &len);
+	size_t from = doc_bytes(line, len, value->pos.column - 1);
+	size_t comma = doc_bytes(line, len, key->pos.column - 2);
+	size_t end = doc_bytes(line, len, key->pos.end_column - 1);
+	bool decimal = value->kind == DOC_INT && key->kind == DOC_INT && key->integer >= 0 &&
+		       value->pos.line == key->pos.line &&
+		       value->pos.end_column + 1 == key->pos.column && line[comma] == ',';
+	int whole = (int)(comma - from), fraction = (int)(end - comma - 1);
+	const char *number = line + from, *digits = line + comma + 1;
+	/* Three digits may be thousands. */
+	if (decimal && fraction == 3)
+		finding_help(doc_build->findings, it,
+			"a number has no comma: write `%.*s%.3s`, or `%.*s.%.3s` with a point",
+			whole, number, digits, whole, number, digits);
+	else if (decimal)
+		finding_help(doc_build->findings, it,
+			"a decimal number has a point: write `%.*s.%.*s`", whole, number, fraction,
+			digits);
+	return decimal;
+}
+
 static void check_keys(struct doc_build *doc_build, const struct doc_pair *pairs, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -164,6 +191,8 @@ static void check_keys(struct doc_build *doc_build, const struct doc_pair *pairs
 		struct finding *it = finding_add(doc_build->findings, RULE_KEY_NOT_STRING,
 			doc_build->doc, key, "a key must be a string, and this one is %s",
 			doc_kind_name(key->kind));
+		if (i && advise_decimal(doc_build, it, &pairs[i - 1].value, key))
+			continue;
 		if (key->kind < DOC_STR)
 			finding_help(doc_build->findings, it, "put it in quotes");
 	}
