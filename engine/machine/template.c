@@ -55,6 +55,32 @@ static void trim(const char *text, size_t *from, size_t *to)
 		--*to;
 }
 
+/* Advises on len(name) and its like, which a filter does here. Returns false if this is none. */
+static bool advise_filter(struct compiler *compiler, struct finding *it, size_t from, size_t to)
+{
+	static const struct {
+		const char *call;
+		enum template_filter filter;
+	} calls[] = {{"len(", FILTER_LEN}, {"length(", FILTER_LEN}, {"size(", FILTER_LEN},
+		{"json(", FILTER_JSON}, {"to_json(", FILTER_JSON}, {"json.dumps(", FILTER_JSON}};
+	const char *text = compiler->text + from;
+	for (size_t i = 0; i < ARRAY_LEN(calls); i++) {
+		size_t len = strlen(calls[i].call);
+		if (to - from < len + 2 || memcmp(text, calls[i].call, len) ||
+			text[to - from - 1] != ')')
+			continue;
+		size_t start = from + len, end = to - 1;
+		trim(compiler->text, &start, &end);
+		if (start == end || ref_span(compiler->text, start, end) != end - start)
+			continue;
+		site_help(compiler->site, it,
+			"there are no calls, but a filter: write {{ %.*s | %s }}",
+			(int)(end - start), compiler->text + start, filter_names[calls[i].filter]);
+		return true;
+	}
+	return false;
+}
+
 /* Returns advice on signs that have a meaning in another template language. */
 static const char *richer_help(const char *text, size_t from, size_t to)
 {
@@ -88,7 +114,7 @@ static void PRINTF(5, 6) fail(
 	if (compiler->problems++ >= PROBLEMS_MAX)
 		return;
 	struct finding *f = site_report_at(compiler->site, rule, from, to - from, "%s", text);
-	if (rule == RULE_TEMPLATE_SYNTAX)
+	if (rule == RULE_TEMPLATE_SYNTAX && !advise_filter(compiler, f, from, to))
 		site_help(compiler->site, f, "%s", richer_help(compiler->text, from, to));
 }
 
