@@ -1,7 +1,8 @@
 /*
  * Finds references in the spelling of another language: `{ name }`, `${name}`, `<name>`, or an
- * argument `$name` for a declared variable, all of which are plain text here; a reference in a
- * place that has none; and a prompt that is the name of a file.
+ * argument `$name` for a declared variable, all of which are plain text here; a statement such as
+ * `{% if name %}`, which is plain text, too; a reference in a place that has none; and a prompt
+ * that is the name of a file.
  */
 #include "machine/analyse/analyse.h"
 #include "machine/kind.h"
@@ -152,12 +153,54 @@ static void look_through(const struct text *text)
 		at += look_once(text, at, &seen);
 }
 
+/* Returns what to do instead of a statement that begins with this word; NULL: it is none. */
+static const char *instead_of(const char *word, size_t len)
+{
+	static const char branch[] = "decide in a branch state, and give each way its own state";
+	static const char list[] = "write {{ NAME | json }}, or let a tool make the text and "
+				   "capture it";
+	static const char made[] = "write the text out, or let a tool make it and capture it";
+	static const struct {
+		const char *word, *instead;
+	} words[] = {{"if", branch}, {"elif", branch}, {"else", branch}, {"endif", branch},
+		{"unless", branch}, {"case", branch}, {"for", list}, {"endfor", list},
+		{"set", made}, {"assign", made}, {"include", made}, {"extends", made},
+		{"block", made}, {"macro", made}, {"raw", made}, {"with", made}};
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (strlen(words[i].word) == len && !memcmp(words[i].word, word, len))
+			return words[i].instead;
+	return NULL;
+}
+
+/* Reports the first statement of another template language. A program may take such a text. */
+static void look_for_statement(const struct text *text)
+{
+	for (const char *at = text->source; (at = strstr(at, "{%")); at += 2) {
+		const char *word = at + 2 + strspn(at + 2, "-+ "), *end = strstr(at, "%}");
+		const char *instead = instead_of(word, strspn(word, "abcdefghijklmnopqrstuvwxyz"));
+		if (text->code || !end || !instead)
+			continue;
+		struct site site = {
+			.findings = text->findings, .doc = text->m->doc, .state = text->s->name};
+		bool inside;
+		site.node = state_text_node(text->s, text->source, &inside);
+		size_t len = (size_t)(end + 2 - at);
+		struct finding *f = site_report_at(&site, RULE_TEMPLATE_STATEMENT,
+			inside ? (size_t)(at - text->source) : 0, inside ? len : site.node->count,
+			"`%.*s` is plain text here: templates have no statements",
+			len < 60 ? (int)len : 60, at);
+		site_help(&site, f, "%s", instead);
+		return;
+	}
+}
+
 static void look_at(void *ctx, const struct template *template, bool is_code)
 {
 	struct text text = *(const struct text *)ctx;
 	text.source = template ? template_source(template) : "";
 	text.code = is_code;
 	look_through(&text);
+	look_for_statement(&text);
 }
 
 /* Looks at the values of `env`, which are literal. */
