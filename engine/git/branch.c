@@ -36,13 +36,14 @@ int git_branch_tip(
 	return parse_ref(&out, ref, oid) ? err_set(e, "git did not name the commit of %s", ref) : 0;
 }
 
-int git_changes(const struct git_repo *git_repo, const char *from, const char *to, struct buf *out,
-	struct err *e)
+int git_changes(const struct git_repo *git_repo, const struct git_between *git_between,
+	struct buf *out, struct err *e)
 {
 	struct git_call call = {
 		.args = GIT_ARGS("diff-tree", "-r", "-z", "--name-status", "--no-renames",
-			"--no-ext-diff", "--no-textconv", "--ignore-submodules=all", from, to),
-		.no_tree = true};
+			"--no-ext-diff", "--no-textconv", "--ignore-submodules=all",
+			git_between->from, git_between->to),
+		.no_tree = git_between->no_tree};
 	return git_call(git_repo, &call, out, e);
 }
 

@@ -13,10 +13,14 @@ bool git_unborn(const struct git_repo *git_repo);
 /* Finds the tip of refs/heads/<branch>; "": there is no such branch. */
 int git_branch_tip(const struct git_repo *git_repo, const char *branch, char oid[GIT_OID_BYTES],
 	struct err *e);
+struct git_between {
+	const char *from, *to; /* commits */
+	bool no_tree;          /* git sees no work tree, and needs a list of settings of its own */
+};
 /* Appends "LETTER\0PATH\0" for each path that differs between the trees of two commits: A if only
  * `to` has it, D if `to` lacks it. */
-int git_changes(const struct git_repo *git_repo, const char *from, const char *to, struct buf *out,
-	struct err *e);
+int git_changes(const struct git_repo *git_repo, const struct git_between *git_between,
+	struct buf *out, struct err *e);
 /* Refuses a branch that some work tree has checked out. */
 int git_branch_check(const struct git_repo *git_repo, const char *branch, struct err *e);
 /* Moves refs/heads/<branch> from `from` ("": it must not exist) to `to`, after git_branch_check. */

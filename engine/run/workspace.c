@@ -107,9 +107,13 @@ bool workspace_branch(const struct instance *instance, uint64_t seq, struct work
 
 int workspace_changes(const struct workspace *workspace, struct buf *out, struct err *e)
 {
-	return strcmp(workspace->at.commit, workspace->base) != 0
-		       ? git_changes(
-				 &workspace->origin, workspace->base, workspace->at.commit, out, e)
+	/* The clone has all commits, and its settings are listed since the last state that could
+	 * write there. Those of the operator's repository would have to be listed for this call. */
+	bool known = workspace->clone.names != NULL;
+	const struct git_between all = {
+		.from = workspace->base, .to = workspace->at.commit, .no_tree = !known};
+	return strcmp(all.from, all.to)
+		       ? git_changes(known ? &workspace->clone : &workspace->origin, &all, out, e)
 		       : 0;
 }
 
