@@ -95,3 +95,35 @@ setup() {
 	run agent6 machine run --id again "$SCRATCH/say"
 	[[ $status -eq 0 && $output != *"through a link"* ]]
 }
+
+@test "an instance is the same by the workspace's own path and by a link to it" {
+	ln -s "$TOP" "$SCRATCH/link"
+	parked # begun by the workspace's own path
+	machine_file waits <<-'END'
+		initial: park
+		budget: {max_transitions: 9}
+		states:
+		  park: {kind: wait, on: {signal: good}}
+		  good: {kind: terminal, status: ok, reason: good}
+	END
+	cd "$SCRATCH/link/sub"
+	go waits --exit-on-wait # begun by the link
+	local dir id
+	for dir in "$SCRATCH/link/sub" "$TOP/sub"; do
+		cd "$dir"
+		[[ $(agent6 machine list --json | jq -r '.[].id' | sort | xargs) == "parked waits" ]]
+		for id in parked waits; do
+			[[ $(agent6 machine status "$id" | head -n 1) == "$id: waiting in state park" ]]
+		done
+	done
+	[[ $(find "$SCRATCH/state" -name journal.jsonl | wc -l) -eq 2 ]]
+	agent6 machine poke parked
+	cd "$SCRATCH/link/sub"
+	agent6 machine run --quiet "$SCRATCH/parked"
+	"$AGENT6_BIN/agent6" machine run "$SCRATCH/waits" >"$SCRATCH/output" 2>&1 3>&- &
+	cd "$TOP/sub"
+	[[ $(agent6 machine status parked | head -n 1) == "parked: ok in state good" ]]
+	eventually agent6 machine stop waits
+	wait $!
+	grep -q 'It is parked before state park' "$SCRATCH/output"
+}
