@@ -303,6 +303,7 @@ branching_machine() {
 	agent6 machine poke flow
 	works() { [[ $(agent6 machine status flow --json | jq -r '"\(.state) \(.seq) \(.status)"') == "work 3 running" ]]; }
 	eventually works
+	[[ $(agent6 machine status flow | head -n 1) == "flow: running in state work" ]]
 	[[ $(agent6 machine list --json | jq -r '.[0] | "\(.state) \(.seq) \(.status)"') == "work 3 running" ]]
 	shows '^ *4  work  *since 20[0-9-]* [0-9:]* UTC$'
 	agent6 machine stop flow
@@ -313,6 +314,7 @@ branching_machine() {
 	shows "^$parked\$"
 	[[ $(agent6 machine list --json | jq -r '.[0] | "\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
 	[[ $(agent6 machine status flow --json | jq -r '"\(.state) \(.seq) \(.status)"') == "rest 5 stopped" ]]
+	[[ $(agent6 machine status flow | head -n 1) == "flow: stopped in state rest" ]]
 }
 
 @test "watch shows the first state while it runs" {
