@@ -41,6 +41,10 @@ struct asker {
 	long turn; /* 0-based; 0 starts the conversation */
 };
 
+/* Decodes a line that is not blank, and checks it by schema/cassette.schema.json. Pure. New
+ * reference; NULL: the error says what is wrong with it. */
+json_t *cassette_line(const char *text, size_t len, struct err *e);
+
 /* Appends a file's lines. `name` is kept and must outlive the cassette. The error names the line.
  */
 int cassette_read(struct cassette *cassette, const char *name, struct err *e);

@@ -300,6 +300,32 @@ full() {
 	done
 }
 
+@test "a cassette that a rehearsal would refuse is named with its line, and changes nothing else" {
+	cp -r "$AGENT6_SRC/examples/hello" "$SCRATCH/hello"
+	local cassette=$SCRATCH/hello/rehearsal/b.jsonl
+	run -0 agent6 machine check --strict "$SCRATCH/hello"
+	cat >"$cassette" <<-'END'
+		{"state":"greet","reply":{"text":"hi"}}
+
+		{"state":"greet","reply":{
+		{"state":"greet","replies":{}}
+		{"state":"great","reply":{"text":"hi"}}
+		{"state":"great","poke":{"message":"go"}}
+	END
+	run -0 agent6 machine check "$SCRATCH/hello"
+	echo "$output"
+	[[ $(grep -c 'cassette-line' <<<"$output") -eq 4 ]]
+	[[ $output == *"$cassette:3:1: warning[cassette-line]: not valid JSON at column "* ]]
+	[[ $output == *"$cassette:4:1: warning[cassette-line]: unknown key \"replies\"; those there are: "* ]]
+	[[ $output == *"$cassette:5:1: warning[cassette-line]: the machine has no state \"great\""* ]]
+	[[ $output == *"$cassette:6:1: warning[cassette-line]: the machine has no state"* ]]
+	[[ $(agent6 machine check --json "$SCRATCH/hello") == *'"cassette-line"'* ]]
+	run -2 agent6 machine check --strict "$SCRATCH/hello"
+	mkdir "$SCRATCH/hello/rehearsal/workspace/deeper"
+	mv "$cassette" "$SCRATCH/hello/rehearsal/workspace/deeper/" # which no rehearsal plays
+	run -0 agent6 machine check --strict "$SCRATCH/hello"
+}
+
 @test "a secret pasted into a machine is in no format, and in no line that is quoted" {
 	local key filler format
 	filler=$(printf 'a%.0s' {1..60})

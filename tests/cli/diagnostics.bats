@@ -85,6 +85,7 @@ bundles() {
 	with ln -s /etc/passwd x
 	with mkfifo x
 	with touch 'a\b'
+	with sh -c 'mkdir ../rehearsal && echo {} >../rehearsal/a.jsonl'
 	with truncate -s 17M x
 	printf 'no archive' >flow.asm
 	said machine check ../nowhere

@@ -87,7 +87,7 @@ check() { # FILE: reads it as a compiler does, warnings being errors
 	[[ $OUT == */release ]] || skip "one build is enough"
 	local libs
 	libs=$(sed -n 's/^libs.agent6 *= *//p' GNUmakefile)
-	mapfile -t archives < <(ls "$OUT"/lib/{engine,schema}*.a | grep -vE 'provider|rehearse|agent(-tools)?\.a')
+	mapfile -t archives < <(ls "$OUT"/lib/{engine,schema}*.a | grep -vE 'provider|agent(-tools)?\.a')
 	"${compile[@]}" -c -o "$SCRATCH/five.o" engine/machine/kind.c
 	add_map
 	"${compile[@]}" -c -o "$SCRATCH/six.o" engine/machine/kind.c

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/path.h"
+#include "cli/bundle/cassettes.h"
 #include "cli/bundle/literals.h"
 #include "cli/bundle/signers.h"
 #include "cli/bundle/tool_commands.h"
@@ -36,6 +37,7 @@ static void look_closer(const struct loaded *loaded, struct findings *findings)
 	if (loaded->machine)
 		machine_analyse(loaded->machine, findings);
 	literals_check(loaded, findings);
+	cassettes_check(loaded, findings);
 	tool_commands_check(loaded, workspace ? workspace : "/", findings);
 }
 

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/tree.h"
+#include "cli/bundle/cassettes.h"
 #include "git/clone.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -150,13 +151,6 @@ static int make_workspace(struct stage *stage, const struct stage_ask *ask, stru
 
 /* --- the cassettes ---------------------------------------------------------------------------- */
 
-static bool is_cassette(const char *path)
-{
-	size_t len = strlen(path);
-	return !strncmp(path, "rehearsal/", 10) && !strchr(path + 10, '/') && len > 16 &&
-	       !strcmp(path + len - 6, ".jsonl");
-}
-
 /* Returns the place of a cassette's copy below the stage. It keeps its name, which messages use. */
 static const char *add_cassette(struct stage *stage, const char *path, struct err *e)
 {
@@ -174,7 +168,7 @@ static const char *add_cassette(struct stage *stage, const char *path, struct er
 static int copy_cassettes(struct stage *stage, const struct bundle *bundle, struct err *e)
 {
 	for (size_t i = 0; i < bundle->count; i++) {
-		if (!is_cassette(bundle->members[i].path))
+		if (!cassettes_is(bundle->members[i].path))
 			continue;
 		if (stage->cassette_count == STAGE_CASSETTES_MAX)
 			return err_set(

@@ -1,0 +1,63 @@
+#include "cli/bundle/cassettes.h"
+
+#include "rehearse/cassette.h"
+#include <string.h>
+
+/* Reports in one cassette: an author who made more of these mistakes has seen the first. */
+enum { SEEN_MAX = 20 };
+
+bool cassettes_is(const char *path)
+{
+	size_t len = strlen(path);
+	return !strncmp(path, "rehearsal/", 10) && !strchr(path + 10, '/') && len > 16 &&
+	       !strcmp(path + len - 6, ".jsonl");
+}
+
+/* Returns what is wrong with a line; NULL: nothing. */
+static const char *fault_of(
+	const struct machine *machine, const char *text, size_t len, struct err *e)
+{
+	json_auto_t *line = cassette_line(text, len, e);
+	const char *state = json_string_value(json_object_get(line, "state"));
+	if (line && machine && !machine_state(machine, state))
+		err_set(e, "the machine has no state \"%.64s\"", state);
+	return *e->text ? e->text : NULL;
+}
+
+static void check_text(const struct loaded *loaded, const struct doc *doc, const char *text,
+	size_t len, struct findings *findings)
+{
+	size_t seen = 0;
+	uint32_t number = 1;
+	for (size_t at = 0; at < len && seen < SEEN_MAX; number++) {
+		const char *newline = memchr(text + at, '\n', len - at);
+		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
+		bool blank = strspn(text + at, " \t\r") >= line_len;
+		struct err e = ERR_NONE;
+		const char *fault =
+			blank ? NULL : fault_of(loaded->machine, text + at, line_len, &e);
+		struct doc_pos pos = {number, 1, number, 1};
+		if (fault)
+			finding_at(findings, RULE_CASSETTE_LINE, doc, pos, "%s", fault);
+		seen += fault != NULL;
+		at += line_len + 1;
+	}
+}
+
+void cassettes_check(const struct loaded *loaded, struct findings *findings)
+{
+	const struct bundle *bundle = loaded->bundle;
+	for (size_t i = 0; i < bundle->count; i++) {
+		const char *path = bundle->members[i].path;
+		AUTO_FREE char *text = NULL;
+		AUTO_FREE char *name = NULL;
+		size_t len;
+		struct err e = ERR_NONE;
+		if (!cassettes_is(path) || bundle_read(bundle, path, &text, &len, &e))
+			continue;
+		name = doc_beside(&loaded->doc, path);
+		struct doc doc = {
+			.file = name ? arena_copy(&findings->arena, name, strlen(name)) : path};
+		check_text(loaded, &doc, text, len, findings);
+	}
+}
