@@ -25,6 +25,7 @@ int line_decode(const json_t *from, struct line *out, struct err *e)
 		.ts = json_get_text(from, "ts"),
 		.seq = json_is_integer(seq) ? json_integer_value(seq) : -1,
 		.state = "",
+		.label = "",
 		.held = json_incref((json_t *)(uintptr_t)from)};
 	if (type == LINE_TYPE_COUNT)
 		return 0;

@@ -92,10 +92,10 @@ struct line {
 	enum line_type type; /* LINE_TYPE_COUNT: none that is known */
 	const char *ts;
 	int64_t seq;       /* -1: no number */
-	const char *state; /* for all but a begin */
+	const char *state; /* "" for a begin */
 	int64_t attempt;   /* for step, retry, spend */
-	const char *label; /* for step, retry */
-	struct fact fact;  /* for the same */
+	const char *label; /* for step, retry; "" for others */
+	struct fact fact;  /* for step, retry */
 	union {
 		struct line_begin begin;
 		const char *go_to; /* for a step: the next state */

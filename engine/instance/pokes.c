@@ -155,8 +155,7 @@ static int refuse_ended(const struct instance *instance, struct err *e)
 	json_auto_t *last = journal_last(fd, e);
 	if (!last)
 		return err_set(e, "instance %s has not begun", instance->id);
-	const char *type = json_string_value(json_object_get(last, "t"));
-	if (type && !strcmp(type, "end"))
+	if (line_type_find(json_get_text(last, "t")) == LINE_END)
 		return err_set(e, "instance %s has ended; a poke would wake nothing", instance->id);
 	return 0;
 }

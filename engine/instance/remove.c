@@ -1,4 +1,5 @@
 #include "base/tree.h"
+#include "contract/line.h"
 #include "instance/instance.h"
 #include "instance/recover.h"
 
@@ -20,11 +21,12 @@ static int check_ended(const struct instance *instance, struct err *e)
 		return err_set(e, "instance %s: %s", instance->id, why.text);
 	if (!type)
 		return recover_whole(instance, fd, 0, e);
-	return !strcmp(type, "end") ? 0
-				    : err_set(e,
-					      "instance %s has not ended, and could go on; "
-					      "--unfinished removes it",
-					      instance->id);
+	return line_type_find(type) == LINE_END
+		       ? 0
+		       : err_set(e,
+				 "instance %s has not ended, and could go on; "
+				 "--unfinished removes it",
+				 instance->id);
 }
 
 bool instance_ended(const struct instance *instance)

@@ -2,10 +2,10 @@
 
 #include "base/io.h"
 #include "base/json.h"
+#include "contract/line.h"
 #include "journal/journal.h"
 
 #include <fcntl.h>
-#include <string.h>
 
 int stop_ask(const struct instance *instance, struct err *e)
 {
@@ -30,7 +30,7 @@ bool stop_asked(const struct instance *instance)
 bool stop_is_last(int journal)
 {
 	json_auto_t *last = journal_last(journal, NULL);
-	return !strcmp(json_get_text(last, "t"), "stop");
+	return line_type_find(json_get_text(last, "t")) == LINE_STOP;
 }
 
 int stop_clear(const struct instance *instance, struct err *e)

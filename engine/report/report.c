@@ -45,74 +45,70 @@ void report_done(struct report *report)
 
 /* --- collecting ------------------------------------------------------------------------------ */
 
-static void add_egress(struct report *report, const json_t *fields)
+static void add_egress(struct report *report, const struct line_egress *line)
 {
-	const char *endpoint = json_get_text(fields, "endpoint"), *why;
-	json_t *sum = json_object_get(report->egress, endpoint), *count;
+	const char *why;
+	json_t *sum = json_object_get(report->egress, line->endpoint), *count;
 	if (!sum) {
 		sum = json_pack("{s:{}}", "refused");
-		json_object_set_new(report->egress, endpoint, sum);
+		json_object_set_new(report->egress, line->endpoint, sum);
 	}
-	json_add_int(sum, "connections", json_get_int(fields, "connections"));
-	json_add_int(sum, "up", json_get_int(fields, "up"));
-	json_add_int(sum, "down", json_get_int(fields, "down"));
-	json_object_foreach (json_object_get(fields, "refusals"), why, count)
+	json_add_int(sum, "connections", line->connections);
+	json_add_int(sum, "up", line->up);
+	json_add_int(sum, "down", line->down);
+	json_object_foreach (line->refusals, why, count)
 		json_add_int(json_object_get(sum, "refused"), why, json_integer_value(count));
 }
 
-bool report_went_well(const json_t *fields)
+bool report_went_well(const struct line *line)
 {
 	static const unsigned bad = 1U << OUTCOME_NONZERO | 1U << OUTCOME_FAILED |
 				    1U << OUTCOME_TIMEOUT | 1U << OUTCOME_BUDGET_EXHAUSTED;
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	return fact.kind == FACT_BRANCH ||
-	       !(bad & 1U << outcome_find(json_get_text(fields, "label")));
+	return line->fact.kind == FACT_BRANCH || !(bad & 1U << outcome_find(line->label));
 }
 
-static void add_span(struct report *report, const json_t *fields)
+static void add_span(struct report *report, const struct line *line)
 {
-	const char *state = json_get_text(fields, "state");
-	json_t *spans = json_object_get(report->spans, state);
+	json_t *spans = json_object_get(report->spans, line->state);
 	if (!spans) {
 		spans = json_array();
-		json_object_set_new(report->spans, state, spans);
+		json_object_set_new(report->spans, line->state, spans);
 	}
 	json_array_append_new(spans, json_integer(report->summary.from_us));
 	json_array_append_new(spans, json_integer(report->summary.end_us));
-	json_array_append_new(spans, json_boolean(report_went_well(fields)));
+	json_array_append_new(spans, json_boolean(report_went_well(line)));
 }
 
-void report_line(struct report *report, const json_t *fields, const json_t *blackboard)
+static void add_autorun(struct report *report, const struct line_autorun *line)
 {
-	const char *type = json_get_text(fields, "t");
-	bool step = !strcmp(type, "step");
-	summary_add(&report->summary, fields);
-	repositories_collect(report->repositories, fields);
-	if (!strcmp(type, "begin"))
-		report->begin = json_incref((json_t *)(uintptr_t)fields);
-	if (!strcmp(type, "egress"))
-		add_egress(report, fields);
-	if (!strcmp(type, "autorun")) {
-		AUTO_LINE line;
-		json_t *before = report->autorun;
-		line_decode(fields, &line, NULL);
-		report->autorun = position_add_autorun(before, &line.autorun);
-		json_decref(before);
-	}
+	json_t *before = report->autorun;
+	report->autorun = position_add_autorun(before, line);
+	json_decref(before);
+}
+
+void report_line(struct report *report, const struct line *line, const json_t *blackboard)
+{
+	bool step = line->type == LINE_STEP;
+	summary_add(&report->summary, line);
+	repositories_collect(report->repositories, line);
+	if (line->type == LINE_BEGIN)
+		report->begin = json_incref(line->held);
+	if (line->type == LINE_EGRESS)
+		add_egress(report, &line->egress);
+	if (line->type == LINE_AUTORUN)
+		add_autorun(report, &line->autorun);
 	if (step) {
 		char key[160];
-		snprintf(key, sizeof(key), "%s\n%s", json_get_text(fields, "state"),
-			json_get_text(fields, "goto"));
+		snprintf(key, sizeof(key), "%s\n%s", line->state, line->go_to);
 		json_add_int(report->edges, key, 1);
 	}
-	if (step || !strcmp(type, "retry"))
-		add_span(report, fields);
-	if ((step || !strcmp(type, "retry")) && !report_went_well(fields)) {
+	if (step || line->type == LINE_RETRY)
+		add_span(report, line);
+	if ((step || line->type == LINE_RETRY) && !report_went_well(line)) {
 		json_decref(report->failure);
-		report->failure = json_incref((json_t *)(uintptr_t)fields);
+		report->failure = json_incref(line->held);
 	}
-	report_row(report, fields, blackboard);
+	report_row(report, line, blackboard);
 }
 
 /* --- the head -------------------------------------------------------------------------------- */
@@ -187,17 +183,18 @@ static void add_paragraph(struct buf *out, const char *look, const char *text)
 /* Adds the reason of a failed run, which its reader looks for first. */
 static void add_why(const struct report *report, struct buf *out)
 {
-	const json_t *f = report->failure;
-	json_int_t seq = json_get_int(f, "seq");
-	if (!f || (report->result.status != RUN_FAILED && report->result.status != RUN_BUDGET))
+	AUTO_LINE line;
+	line_decode(report->failure, &line, NULL);
+	if (!report->failure ||
+		(report->result.status != RUN_FAILED && report->result.status != RUN_BUDGET))
 		return;
 	buf_addf(out, "<p class=\"why\">Last to go wrong: <a href=\"#step-%jd-%jd\">step %jd, ",
-		(intmax_t)seq, (intmax_t)json_get_int(f, "attempt"), (intmax_t)seq);
-	html_text(out, json_get_text(f, "state"), 64);
+		(intmax_t)line.seq, (intmax_t)line.attempt, (intmax_t)line.seq);
+	html_text(out, line.state, 64);
 	buf_adds(out, "</a>, ");
-	html_text(out, json_get_text(f, "label"), 64);
+	html_text(out, line.label, 64);
 	buf_adds(out, ". <span>");
-	report_reason(out, f);
+	report_reason(out, &line);
 	buf_adds(out, "</span></p>\n");
 }
 

@@ -44,7 +44,7 @@ struct report {
 void report_init(struct report *report, const struct machine *machine, const char *id);
 void report_done(struct report *report);
 /* Adds a journal line of any type and the blackboard after it. */
-void report_line(struct report *report, const json_t *fields, const json_t *blackboard);
+void report_line(struct report *report, const struct line *line, const json_t *blackboard);
 /* Adds the agent state that a run without an end is in after its last line. */
 void report_unfinished(struct report *report);
 /* Writes the page. */

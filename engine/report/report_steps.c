@@ -106,15 +106,15 @@ static void add_block(struct buf *out, const char *key, const json_t *value)
 	html_block(out, text ? text : json_string_value(value), BLOCK_BYTES);
 }
 
-static void add_fact(struct buf *out, const json_t *fields)
+/* Adds every member that the fact has, as it was written. */
+static void add_fact(struct buf *out, const struct line *line)
 {
 	const char *key;
-	json_t *value, *fact = json_object_get(fields, "fact");
-	json_int_t attempt = json_get_int(fields, "attempt");
+	json_t *value, *fact = json_object_get(line->held, "fact");
 	buf_adds(out, "<p class=\"facts\">");
-	add_short(out, "at", json_object_get(fields, "ts"));
-	if (attempt > 1)
-		add_short(out, "attempt", json_object_get(fields, "attempt"));
+	add_short(out, "at", json_object_get(line->held, "ts"));
+	if (line->attempt > 1)
+		add_short(out, "attempt", json_object_get(line->held, "attempt"));
 	json_object_foreach (fact, key, value)
 		if (!is_silent(value) && !is_block(key, value))
 			add_short(out, key, value);
@@ -230,41 +230,38 @@ static void begin_row(struct report *report, const char *tags, const char *state
 	buf_adds(&report->rows, "</b>");
 }
 
-void report_reason(struct buf *out, const json_t *fields)
+void report_reason(struct buf *out, const struct line *line)
 {
 	char words[REDUCE_REASON_BYTES];
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	reduce_words(&fact, words);
-	if (fact.kind == FACT_TOOL && fact.tool.exit.known)
-		buf_addf(out, "exit %jd%s", (intmax_t)fact.tool.exit.value, *words ? ": " : "");
+	const struct fact *fact = &line->fact;
+	reduce_words(fact, words);
+	if (fact->kind == FACT_TOOL && fact->tool.exit.known)
+		buf_addf(out, "exit %jd%s", (intmax_t)fact->tool.exit.value, *words ? ": " : "");
 	html_text(out, words, sizeof(words));
 }
 
 /* Adds the visible part of a step's row. */
-static void add_row(struct report *report, const json_t *fields, const char *tag)
+static void add_row(struct report *report, const struct line *line, const char *tag)
 {
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	const char *to = json_get_text(fields, "goto");
+	const struct fact *fact = &line->fact;
+	const char *to = line->type == LINE_STEP ? line->go_to : "";
 	char tags[128];
 	struct buf *out = &report->rows;
-	bool well = report_went_well(fields);
-	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag,
-		(intmax_t)json_get_int(fields, "seq"));
-	begin_row(report, tags, json_get_text(fields, "state"));
+	bool well = report_went_well(line);
+	snprintf(tags, sizeof(tags), "%s<span class=\"n\">%jd</span><b>", tag, (intmax_t)line->seq);
+	begin_row(report, tags, line->state);
 	buf_adds(out, well ? "<span>" : "<span class=\"off\">");
-	html_text(out, json_get_text(fields, "label"), 200);
+	html_text(out, line->label, 200);
 	buf_adds(out, *to ? " \xe2\x86\x92 " : ", again");
 	html_text(out, to, SHORT_BYTES);
 	if (!well) {
 		buf_adds(out, "<small>");
-		report_reason(out, fields);
+		report_reason(out, line);
 		buf_adds(out, "</small>");
 	}
 	buf_adds(out, "</span><span class=\"n\">");
-	if (fact.kind == FACT_AGENT && !fact.agent.spend.unpriced)
-		text_money(out, fact.agent.spend.microusd);
+	if (fact->kind == FACT_AGENT && !fact->agent.spend.unpriced)
+		text_money(out, fact->agent.spend.microusd);
 	buf_adds(out, "</span><span class=\"n\">");
 	text_duration(out, (report->summary.end_us - report->summary.from_us) / 1000);
 	buf_adds(out, "</span>");
@@ -272,28 +269,25 @@ static void add_row(struct report *report, const json_t *fields, const char *tag
 
 /* Adds a step. A branch observes nothing, so its row does not open: the parts that open make a page
  * slow. */
-static void add_step(struct report *report, const json_t *fields, const json_t *blackboard)
+static void add_step(struct report *report, const struct line *line, const json_t *blackboard)
 {
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	if (fact.kind == FACT_BRANCH) {
-		add_row(report, fields, "<div class=\"row\">");
+	const struct fact *fact = &line->fact;
+	if (fact->kind == FACT_BRANCH) {
+		add_row(report, line, "<div class=\"row\">");
 		buf_adds(&report->rows, "</div>\n");
 		return;
 	}
 	/* Only rows that are linked to have an id: a page has many steps. */
 	char tag[96] = "<details><summary>";
-	if (!report_went_well(fields))
+	if (!report_went_well(line))
 		snprintf(tag, sizeof(tag), "<details id=\"step-%jd-%jd\"><summary>",
-			(intmax_t)json_get_int(fields, "seq"),
-			(intmax_t)json_get_int(fields, "attempt"));
-	add_row(report, fields, tag);
+			(intmax_t)line->seq, (intmax_t)line->attempt);
+	add_row(report, line, tag);
 	buf_adds(&report->rows, "</summary><div class=\"body\">");
-	add_fact(&report->rows, fields);
+	add_fact(&report->rows, line);
 	add_changes(report, blackboard);
-	if (!strcmp(json_get_text(fields, "t"), "step"))
-		report_talk(report, (uint64_t)json_get_int(fields, "seq"),
-			json_get_text(fields, "state"));
+	if (line->type == LINE_STEP)
+		report_talk(report, (uint64_t)line->seq, line->state);
 	buf_adds(&report->rows, "</div></details>\n");
 }
 
@@ -313,59 +307,60 @@ void report_unfinished(struct report *report)
 
 /* Adds a line between the steps that a reader wants to see: its word, its colour, its text. */
 static void add_event(
-	struct report *report, const json_t *fields, const char *look, const char *says)
+	struct report *report, const struct line *line, const char *look, const char *says)
 {
 	char tags[128];
 	snprintf(tags, sizeof(tags), "<p class=\"event %s\"><span></span><b>", look);
-	begin_row(report, tags, json_get_text(fields, "state"));
+	begin_row(report, tags, line->state);
 	buf_adds(&report->rows, "<span>");
 	html_text(&report->rows, says, BLOCK_BYTES);
 	buf_adds(&report->rows, "</span></p>\n");
 }
 
-static void add_notify(struct report *report, const json_t *fields)
+static void add_notify(struct report *report, const struct line *line)
 {
-	const char *level = json_get_text(fields, "level");
-	bool error = !strcmp(level, "error");
-	add_event(report, fields, error || !strcmp(level, "warn") ? error ? "bad" : "warn" : "",
-		json_get_text(fields, "message"));
+	static const char *const looks[] = {[NOTIFY_INFO] = "",
+		[NOTIFY_WARN] = "warn",
+		[NOTIFY_ERROR] = "bad",
+		[NOTIFY_LEVEL_COUNT] = ""};
+	add_event(report, line, looks[line->notify.level], line->notify.message);
 }
 
-static void add_stop(struct report *report, const json_t *fields)
+static void add_stop(struct report *report, const struct line *line)
 {
-	const char *by = json_get_text(fields, "by");
 	AUTO_BUF says = BUF_INIT(256);
-	buf_addf(&says, "stopped here by %s", !strcmp(by, "request") ? "agent6 machine stop" : by);
-	add_event(report, fields, "warn", says.data);
+	buf_addf(&says, "stopped here by %s",
+		line->stop == STOPPED_BY_REQUEST ? "agent6 machine stop"
+						 : stopper_name(line->stop));
+	add_event(report, line, "warn", says.data);
 }
 
-static void add_unfinished(struct report *report, const json_t *fields)
+static void add_unfinished(struct report *report, const struct line *line)
 {
 	AUTO_BUF says = BUF_INIT(256);
 	buf_adds(&says, "an attempt never finished; it counts as ");
-	text_count(&says, json_get_int(fields, "input_tokens"));
+	text_count(&says, line->spend.input_tokens);
 	buf_adds(&says, " tokens in, ");
-	text_count(&says, json_get_int(fields, "output_tokens"));
+	text_count(&says, line->spend.output_tokens);
 	buf_adds(&says, " out");
-	add_event(report, fields, "warn", says.data);
+	add_event(report, line, "warn", says.data);
 }
 
-static void add_refusals(struct report *report, const json_t *fields)
+static void add_refusals(struct report *report, const struct line *line)
 {
 	const char *why;
 	json_t *count;
-	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
+	json_object_foreach (line->egress.refusals, why, count) {
 		AUTO_BUF says = BUF_INIT(1024);
-		text_refusal(
-			&says, json_get_text(fields, "endpoint"), why, json_integer_value(count));
-		add_event(report, fields, "warn", says.len ? says.data : why);
+		text_refusal(&says, line->egress.endpoint, why, json_integer_value(count));
+		add_event(report, line, "warn", says.len ? says.data : why);
 	}
 }
 
 /* Reports whether a row is left out: nobody reads a million, and no browser shows them. */
-static bool is_left_out(const struct report *report, const json_t *fields)
+static bool is_left_out(const struct report *report, const struct line *line)
 {
-	uint64_t seq = (uint64_t)json_get_int(fields, "seq");
+	uint64_t seq = (uint64_t)line->seq;
 	return report->steps > 2 * EDGE_STEPS && seq > EDGE_STEPS &&
 	       seq <= report->steps - EDGE_STEPS;
 }
@@ -373,9 +368,9 @@ static bool is_left_out(const struct report *report, const json_t *fields)
 /* Adds one line in place of all rows that are left out, and after it the last failed one of them,
  * to which the page's head may link. */
 static void add_gap(
-	struct report *report, const json_t *fields, const json_t *blackboard, bool step)
+	struct report *report, const struct line *line, const json_t *blackboard, bool step)
 {
-	bool failed = step && !report_went_well(fields);
+	bool failed = step && !report_went_well(line);
 	if (report->gap_len && !failed)
 		return;
 	if (!report->gap_len) {
@@ -389,28 +384,25 @@ static void add_gap(
 	text_count(&says, (int64_t)report->steps - 2 * EDGE_STEPS);
 	buf_addf(&says, " of the steps%s; agent6 machine replay %s tells them",
 		failed ? ", but for the last that went wrong" : "", report->id);
-	add_event(report, fields, "", says.data);
+	add_event(report, line, "", says.data);
 	if (failed)
-		add_step(report, fields, blackboard);
+		add_step(report, line, blackboard);
 }
 
-void report_row(struct report *report, const json_t *fields, const json_t *blackboard)
+void report_row(struct report *report, const struct line *line, const json_t *blackboard)
 {
-	static const struct {
-		const char *type;
-		void (*add)(struct report *report, const json_t *fields);
-	} events[] = {{"notify", add_notify}, {"stop", add_stop}, {"spend", add_unfinished},
-		{"egress", add_refusals}};
-	const char *type = json_get_text(fields, "t");
-	bool step = !strcmp(type, "step") || !strcmp(type, "retry"),
-	     shown = !is_left_out(report, fields);
-	if (!shown)
-		add_gap(report, fields, blackboard, step);
+	static void (*const events[LINE_TYPE_COUNT])(
+		struct report * report, const struct line *line) = {[LINE_NOTIFY] = add_notify,
+		[LINE_STOP] = add_stop,
+		[LINE_SPEND] = add_unfinished,
+		[LINE_EGRESS] = add_refusals};
+	bool step = line->type == LINE_STEP || line->type == LINE_RETRY;
+	if (is_left_out(report, line))
+		add_gap(report, line, blackboard, step);
 	else if (step)
-		add_step(report, fields, blackboard);
-	for (size_t i = 0; shown && i < ARRAY_LEN(events); i++)
-		if (!strcmp(type, events[i].type))
-			events[i].add(report, fields);
+		add_step(report, line, blackboard);
+	else if (line->type != LINE_TYPE_COUNT && events[line->type])
+		events[line->type](report, line);
 	json_decref(report->before);
 	report->before = json_copy((json_t *)(uintptr_t)blackboard);
 }

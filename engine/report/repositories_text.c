@@ -8,20 +8,16 @@
 
 enum { LINES_MAX = 1000 };
 
-void repositories_collect(json_t *lines, const json_t *fields)
+void repositories_collect(json_t *lines, const struct line *line)
 {
-	json_t *fact = json_object_get(fields, "fact");
-	json_t *moved = json_object_get(fact, "moved_aside"),
-	       *planted = json_object_get(fact, "planted");
-	if (!moved && !planted)
+	json_t *moved = line->fact.moved_aside;
+	const char *planted = line->fact.kind == FACT_TOOL ? line->fact.tool.planted : NULL;
+	if ((!moved && !planted) || json_array_size(lines) > LINES_MAX)
 		return;
-	if (json_array_size(lines) > LINES_MAX)
-		return;
-	json_array_append_new(lines,
-		json_pack("{s:O, s:O, s:O, s:O*, s:O*}", "seq", json_object_get(fields, "seq"),
-			"attempt", json_object_get(fields, "attempt"), "state",
-			json_object_get(fields, "state"), "moved", moved, "planted",
-			moved ? NULL : planted));
+	json_array_append_new(
+		lines, json_pack("{s:I, s:I, s:s, s:O*, s:s*}", "seq", (json_int_t)line->seq,
+			       "attempt", (json_int_t)line->attempt, "state", line->state, "moved",
+			       moved, "planted", moved ? NULL : planted));
 }
 
 static void add_code(struct buf *out, const char *path)

@@ -5,11 +5,11 @@
 #ifndef REPORT_REPOSITORIES_TEXT_H
 #define REPORT_REPOSITORIES_TEXT_H
 #include "base/buf.h"
-#include <jansson.h>
+#include "contract/line.h"
 
 /* Adds the repositories of a journal line to `lines`, which repositories_html takes. Other lines
  * add nothing. */
-void repositories_collect(json_t *lines, const json_t *fields);
+void repositories_collect(json_t *lines, const struct line *line);
 /* Writes the part of the page about repositories. `data`: the result of data_repositories. */
 void repositories_html(const json_t *lines, const json_t *data, struct buf *out);
 #endif

@@ -84,208 +84,203 @@ int show_question(struct buf *out, const char *id, const json_t *doc)
 	return buf_adds(out, ".\n");
 }
 
-void show_failure(struct buf *out, const json_t *fields)
+void show_failure(struct buf *out, const struct line *line)
 {
 	char words[REDUCE_REASON_BYTES];
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	if (fact.kind == FACT_TOOL && fact.tool.exit.value)
-		buf_addf(out, "  exit %jd", (intmax_t)fact.tool.exit.value);
-	if (fact.kind == FACT_TOOL && fact.tool.signal.value)
-		buf_addf(out, "  signal %jd", (intmax_t)fact.tool.signal.value);
-	reduce_words(&fact, words);
-	if (*words && strcmp(json_get_text(fields, "label"), outcome_name(OUTCOME_OK)) != 0) {
+	const struct fact *fact = &line->fact;
+	if (fact->kind == FACT_TOOL && fact->tool.exit.value)
+		buf_addf(out, "  exit %jd", (intmax_t)fact->tool.exit.value);
+	if (fact->kind == FACT_TOOL && fact->tool.signal.value)
+		buf_addf(out, "  signal %jd", (intmax_t)fact->tool.signal.value);
+	reduce_words(fact, words);
+	if (*words && strcmp(line->label, outcome_name(OUTCOME_OK)) != 0) {
 		buf_adds(out, "  ");
 		text_clean(out, words, REASON_COLUMNS);
 	}
 }
 
-static void add_fact(struct buf *line, const json_t *fields)
+static void add_fact(struct buf *out, const struct line *line)
 {
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
+	const struct fact *fact = &line->fact;
 	struct totals spent = {.unpriced = true};
-	if (fact.kind == FACT_AGENT)
-		spent = (struct totals){.input_tokens = fact.agent.spend.input_tokens,
-			.output_tokens = fact.agent.spend.output_tokens,
-			.microusd = fact.agent.spend.microusd,
-			.unpriced = fact.agent.spend.unpriced,
-			.unmetered = fact.agent.spend.unmetered};
-	show_spend_short(line, &spent);
+	if (fact->kind == FACT_AGENT)
+		spent = (struct totals){.input_tokens = fact->agent.spend.input_tokens,
+			.output_tokens = fact->agent.spend.output_tokens,
+			.microusd = fact->agent.spend.microusd,
+			.unpriced = fact->agent.spend.unpriced,
+			.unmetered = fact->agent.spend.unmetered};
+	show_spend_short(out, &spent);
 	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
-	show_failure(&why, fields);
-	size_t width = wrap_width(line->data, line->len) + why.len;
+	show_failure(&why, line);
+	size_t width = wrap_width(out->data, out->len) + why.len;
 	/* A reason that does not fit gets a line of its own. */
 	if (why.len && width > text_columns(STDOUT_FILENO))
-		buf_addf(line, "\n%*s%s", HANG_COLUMNS, "", why.data + strspn(why.data, " "));
+		buf_addf(out, "\n%*s%s", HANG_COLUMNS, "", why.data + strspn(why.data, " "));
 	else if (why.len)
-		buf_add(line, why.data, why.len);
+		buf_add(out, why.data, why.len);
 }
 
 /* Begins " 3 judge ok -> act 1.2 show". The duration of a command is in its fact; that of an agent
  * is the time since the line before. */
 static void begin_step(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	bool timed = fact.kind == FACT_TOOL && fact.tool.wall_ms.known;
-	const char *label = json_get_text(fields, "label"), *to = json_get_text(fields, "goto");
-	buf_addf(line, "%5jd  ", (intmax_t)json_get_int(fields, "seq"));
-	size_t at = line->len;
-	text_clean(line, json_get_text(fields, "state"), 64);
-	text_pad(line, at, NAME_COLUMNS);
-	at = line->len;
-	text_clean(line, label, 40);
+	const struct fact *fact = &line->fact;
+	bool timed = fact->kind == FACT_TOOL && fact->tool.wall_ms.known;
+	const char *label = line->label, *to = line->type == LINE_STEP ? line->go_to : "";
+	buf_addf(out, "%5jd  ", (intmax_t)line->seq);
+	size_t at = out->len;
+	text_clean(out, line->state, 64);
+	text_pad(out, at, NAME_COLUMNS);
+	at = out->len;
+	text_clean(out, label, 40);
 	if (*to) {
-		buf_adds(line, " -> ");
-		text_clean(line, to, 64);
+		buf_adds(out, " -> ");
+		text_clean(out, to, 64);
 	}
-	text_pad(line, at, EDGE_COLUMNS);
+	text_pad(out, at, EDGE_COLUMNS);
 	AUTO_BUF duration = BUF_INIT(64);
-	text_duration(&duration, timed ? fact.tool.wall_ms.value : elapsed_ms);
-	paint(show, line, "2", duration.data);
+	text_duration(&duration, timed ? fact->tool.wall_ms.value : elapsed_ms);
+	paint(show, out, "2", duration.data);
 }
 
-static void step_line(struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+static void step_line(
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
-	begin_step(show, line, fields, elapsed_ms);
-	add_fact(line, fields);
+	begin_step(show, out, line, elapsed_ms);
+	add_fact(out, line);
 }
 
 static void retry_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
-	begin_step(show, line, fields, elapsed_ms);
-	buf_addf(line, "  attempt %d, again after ", (int)json_get_int(fields, "attempt"));
-	text_duration(line, json_get_int(fields, "delay_ms"));
-	add_fact(line, fields);
+	begin_step(show, out, line, elapsed_ms);
+	buf_addf(out, "  attempt %d, again after ", (int)line->attempt);
+	text_duration(out, line->retry.delay_ms);
+	add_fact(out, line);
 }
 
 static void begin_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
 	size_t i;
 	json_t *override;
 	(void)show;
 	(void)elapsed_ms;
 	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
-	buf_addf(&text, "machine %s, %.*s, profile %s", json_get_text(fields, "machine"),
-		DIGEST_COLUMNS, json_get_text(fields, "bundle"), json_get_text(fields, "profile"));
-	json_array_foreach (json_object_get(fields, "overrides"), i, override)
+	buf_addf(&text, "machine %s, %.*s, profile %s", line->begin.machine, DIGEST_COLUMNS,
+		line->begin.bundle, line->begin.profile);
+	json_array_foreach (line->begin.overrides, i, override)
 		if (json_is_string(override))
 			buf_addf(&text, ", %s", json_string_value(override));
-	text_clean(line, text.data, SIZE_MAX);
+	text_clean(out, text.data, SIZE_MAX);
 }
 
 static void armed_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
-	const char *wake = json_get_text(fields, "wake"), *ts = json_get_text(fields, "ts");
+	const char *wake = line->armed.wake ? line->armed.wake : "", *ts = line->ts;
 	int64_t from_us = 0, until_us = 0;
 	(void)elapsed_ms;
-	buf_adds(line, "       ");
-	size_t at = line->len;
-	text_clean(line, json_get_text(fields, "state"), 64);
-	text_pad(line, at, NAME_COLUMNS);
+	buf_adds(out, "       ");
+	size_t at = out->len;
+	text_clean(out, line->state, 64);
+	text_pad(out, at, NAME_COLUMNS);
 	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
-		paint(show, line, "2", "waits to be poked");
+		paint(show, out, "2", "waits to be poked");
 		return;
 	}
-	paint(show, line, "2", "waits ");
-	text_duration(line, (until_us - from_us + 500) / 1000);
-	buf_adds(line, ", until ");
-	text_when(line, wake);
+	paint(show, out, "2", "waits ");
+	text_duration(out, (until_us - from_us + 500) / 1000);
+	buf_adds(out, ", until ");
+	text_when(out, wake);
 }
 
 static void notify_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
-	const char *level = json_get_text(fields, "level");
+	static const char *const colours[] = {[NOTIFY_INFO] = "36",
+		[NOTIFY_WARN] = "33",
+		[NOTIFY_ERROR] = "31",
+		[NOTIFY_LEVEL_COUNT] = "36"};
 	(void)elapsed_ms;
-	buf_adds(line, "       ");
-	paint(show, line,
-		!strcmp(level, "error")  ? "31"
-		: !strcmp(level, "warn") ? "33"
-					 : "36",
-		level);
-	buf_adds(line, ": ");
-	text_clean(line, json_get_text(fields, "message"), 1000);
+	buf_adds(out, "       ");
+	paint(show, out, colours[line->notify.level], notify_level_name(line->notify.level));
+	buf_adds(out, ": ");
+	text_clean(out, line->notify.message, 1000);
 }
 
 /* Shows refused connections only; the journal and the report have the rest. */
 static void egress_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
 	const char *why;
 	json_t *count;
 	(void)elapsed_ms;
-	json_object_foreach (json_object_get(fields, "refusals"), why, count) {
+	json_object_foreach (line->egress.refusals, why, count) {
 		AUTO_BUF text = BUF_INIT(1024);
-		text_refusal(
-			&text, json_get_text(fields, "endpoint"), why, json_integer_value(count));
-		buf_addf(line, "%s       ", line->len ? "\n" : "");
-		paint(show, line, "33", text.data);
+		text_refusal(&text, line->egress.endpoint, why, json_integer_value(count));
+		buf_addf(out, "%s       ", out->len ? "\n" : "");
+		paint(show, out, "33", text.data);
 	}
 }
 
 /* Shows the changed autorun files near the end of a run: its reader may soon go to that
  * directory. */
 static void autorun_line(
-	struct show *show, struct buf *line, const json_t *fields, int64_t elapsed_ms)
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
 {
 	enum { SHOWN_MAX = 12 };
-	const json_t *files = json_object_get(fields, "files"), *file;
+	const json_t *files = line->autorun.files, *file;
 	size_t i;
 	AUTO_BUF rest = BUF_INIT(256);
 	(void)elapsed_ms;
-	autorun_text_rest(fields, SHOWN_MAX, &rest);
+	autorun_text_rest(line->held, SHOWN_MAX, &rest);
 	if (!json_array_size(files) && !rest.len)
 		return;
-	buf_adds(line, "       ");
-	paint(show, line, "33", "changed, and programs on this host run or obey them:");
+	buf_adds(out, "       ");
+	paint(show, out, "33", "changed, and programs on this host run or obey them:");
 	json_array_foreach (files, i, file) {
 		if (i == SHOWN_MAX)
 			break;
-		buf_adds(line, "\n         ");
-		autorun_text_file(file, line);
+		buf_adds(out, "\n         ");
+		autorun_text_file(file, out);
 	}
 	if (rest.len)
-		buf_addf(line, "\n         %s", rest.data);
+		buf_addf(out, "\n         %s", rest.data);
 }
 
-static const struct {
-	const char *type;
-	void (*add)(struct show *s, struct buf *line, const json_t *fields, int64_t elapsed_ms);
-} lines[] = {{"begin", begin_line}, {"step", step_line}, {"retry", retry_line},
-	{"wait.armed", armed_line}, {"notify", notify_line}, {"egress", egress_line},
-	{"autorun", autorun_line}};
+typedef void adder(struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms);
+/* NULL: only programs need the line. */
+static adder *const adders[LINE_TYPE_COUNT] = {[LINE_BEGIN] = begin_line,
+	[LINE_STEP] = step_line,
+	[LINE_RETRY] = retry_line,
+	[LINE_ARMED] = armed_line,
+	[LINE_NOTIFY] = notify_line,
+	[LINE_EGRESS] = egress_line,
+	[LINE_AUTORUN] = autorun_line};
 
 /* Reports whether a line of this type ends one execution and begins the next: durations are
  * measured between these lines. */
-static bool is_boundary(const char *type)
+static bool is_boundary(enum line_type type)
 {
-	return !strcmp(type, "begin") || !strcmp(type, "step") || !strcmp(type, "retry") ||
-	       !strcmp(type, "wait.armed");
+	return type == LINE_BEGIN || type == LINE_STEP || type == LINE_RETRY || type == LINE_ARMED;
 }
 
-void show_event(struct show *show, const json_t *fields)
+void show_event(struct show *show, const struct line *line)
 {
-	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
-	const char *until = json_get_text(fields, "until"); /* for a retry: nothing runs before */
 	int64_t now_us = show->last_us;
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	clock_parse(ts, strlen(ts), &now_us);
-	for (size_t i = 0; i < ARRAY_LEN(lines); i++)
-		if (!strcmp(type, lines[i].type))
-			lines[i].add(show, &line, fields,
-				show->last_us ? (now_us - show->last_us) / 1000 : 0);
-	if (is_boundary(type)) {
+	AUTO_BUF out = BUF_INIT(LINE_BYTES_MAX);
+	clock_parse(line->ts, strlen(line->ts), &now_us);
+	if (line->type != LINE_TYPE_COUNT && adders[line->type])
+		adders[line->type](
+			show, &out, line, show->last_us ? (now_us - show->last_us) / 1000 : 0);
+	if (is_boundary(line->type))
 		show->last_us = now_us;
-		clock_parse(until, strlen(until), &show->last_us);
-	}
-	if (line.len)
-		print_line(show, &line);
+	if (line->type == LINE_RETRY) /* nothing runs before its end */
+		clock_parse(line->retry.until, strlen(line->retry.until), &show->last_us);
+	if (out.len)
+		print_line(show, &out);
 }
 
 /* --- the listener ----------------------------------------------------------------------------- */
@@ -300,9 +295,10 @@ static void on_line(void *ctx, const char *line, size_t len)
 		text_json(line, len);
 		putchar('\n');
 	} else {
+		AUTO_LINE decoded;
 		json_auto_t *fields = journal_decode(line, len, &e);
-		if (fields)
-			show_event(s, fields);
+		line_decode(fields, &decoded, NULL);
+		show_event(s, &decoded);
 	}
 	fflush(stdout); /* a reader of the pipe sees the line once it is committed */
 }
@@ -540,25 +536,23 @@ void show_result(struct show *show, const char *id, const struct drive_result *r
 	print_line(show, &line);
 }
 
-static void show_stop(struct show *show, const json_t *fields)
+static void show_stop(struct show *show, const struct line *line)
 {
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	add_parked(&line, json_get_text(fields, "state"));
-	print_line(show, &line);
+	AUTO_BUF out = BUF_INIT(LINE_BYTES_MAX);
+	add_parked(&out, line->state);
+	print_line(show, &out);
 }
 
-void show_end(struct show *show, const char *id, const json_t *fields)
+void show_end(struct show *show, const char *id, const struct line *line)
 {
-	if (!strcmp(json_get_text(fields, "t"), "stop")) {
-		show_stop(show, fields);
+	if (line->type == LINE_STOP)
+		show_stop(show, line);
+	if (line->type != LINE_END)
 		return;
-	}
-	bool good = !strcmp(json_get_text(fields, "status"), "ok");
-	json_int_t seq = json_get_int(fields, "seq");
-	struct drive_result r = {.status = good ? RUN_OK : RUN_FAILED,
+	struct drive_result r = {.status = line->end.status == OUTCOME_OK ? RUN_OK : RUN_FAILED,
 		/* The end carries the number of the step that would have come. */
-		.seq = seq > 0 ? (uint64_t)seq - 1 : 0,
-		.totals = show_totals(json_object_get(fields, "totals"))};
-	snprintf(r.reason, sizeof(r.reason), "%s", json_get_text(fields, "reason"));
+		.seq = line->seq > 0 ? (uint64_t)line->seq - 1 : 0,
+		.totals = show_totals(line->end.totals)};
+	snprintf(r.reason, sizeof(r.reason), "%s", line->end.reason);
 	show_result(show, id, &r);
 }

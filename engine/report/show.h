@@ -38,9 +38,8 @@ void show_done(struct show *show);
 /* Returns a listener that shows; `show` must outlive it. */
 struct drive_listener show_listener(struct show *show);
 
-/* Shows one journal line (`fields`: decoded) to a person; nothing for lines that only programs
- * need. */
-void show_event(struct show *show, const json_t *fields);
+/* Shows one journal line to a person; nothing for lines that only programs need. */
+void show_event(struct show *show, const struct line *line);
 /* Draws the live line, until the next line replaces it; "": none. Only on a terminal. */
 void show_live(struct show *show, const char *text);
 /* Appends how long a wait waits (0: until it is poked) and, if the terminal has room, the command
@@ -54,10 +53,10 @@ void show_ended(struct show *show, const char *id, const struct drive_result *re
 /* Appends an agent's question and how to answer it. Returns -1 if `doc` is no question. */
 int show_question(struct buf *out, const char *id, const json_t *doc);
 /* Shows the same from a run's last line, end or stop, for those who only watch. */
-void show_end(struct show *show, const char *id, const json_t *fields);
+void show_end(struct show *show, const char *id, const struct line *line);
 /* Appends why the step or attempt of this journal line failed, " exit 2 make: *** [all] Error 2";
  * nothing if it did not, or does not say. */
-void show_failure(struct buf *out, const json_t *fields);
+void show_failure(struct buf *out, const struct line *line);
 /* Returns the totals from a journal or a status. */
 struct totals show_totals(const json_t *totals);
 /* Appends ", 6 retries", which count against max_transitions like steps; nothing if there are

@@ -65,70 +65,65 @@ static void add_spend(json_t *state, const struct spend *spend)
 }
 
 /* Keeps the newest failure of each state, even if the state succeeded later. */
-static void note_failure(json_t *state, const json_t *fields)
+static void note_failure(json_t *state, const struct line *line)
 {
 	AUTO_BUF why = BUF_INIT(4096);
-	show_failure(&why, fields);
+	show_failure(&why, line);
 	if (why.len)
 		json_object_set_new(state, "failure",
-			json_sprintf(
-				"step %jd%s", (intmax_t)json_get_int(fields, "seq"), why.data));
+			json_sprintf("step %jd%s", (intmax_t)line->seq, why.data));
 }
 
-static void add_execution(struct summary *summary, const json_t *fields)
+static void add_execution(struct summary *summary, const struct line *line)
 {
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	const char *until = json_get_text(fields, "until");
-	json_t *state = state_of(summary, json_get_text(fields, "state"));
-	summary->from_us = began_us(summary, &fact, summary->end_us);
+	const struct fact *fact = &line->fact;
+	json_t *state = state_of(summary, line->state);
+	summary->from_us = began_us(summary, fact, summary->end_us);
 	summary->mark_us = summary->end_us;
-	clock_parse(until, strlen(until), &summary->mark_us);
+	if (line->type == LINE_RETRY)
+		clock_parse(line->retry.until, strlen(line->retry.until), &summary->mark_us);
 	json_add_int(state, "times", 1);
 	json_add_int(state, "ms", (summary->end_us - summary->from_us) / 1000);
-	add_spend(state, fact.kind == FACT_AGENT ? &fact.agent.spend : &(struct spend){0});
-	json_add_int(json_object_get(state, "outcomes"), json_get_text(fields, "label"), 1);
-	note_failure(state, fields);
+	add_spend(state, fact->kind == FACT_AGENT ? &fact->agent.spend : &(struct spend){0});
+	json_add_int(json_object_get(state, "outcomes"), line->label, 1);
+	note_failure(state, line);
 }
 
 /* Adds the cost of an attempt that never finished; the next one begins here. */
-static void add_unfinished(struct summary *summary, const json_t *fields)
+static void add_unfinished(struct summary *summary, const struct line *line)
 {
-	struct spend spend = {0};
-	spend_decode(fields, &spend, NULL);
-	add_spend(state_of(summary, json_get_text(fields, "state")), &spend);
+	add_spend(state_of(summary, line->state), &line->spend);
 	summary->mark_us = summary->end_us;
 }
 
-static void add_egress(struct summary *summary, const json_t *fields)
+static void add_egress(struct summary *summary, const struct line *line)
 {
 	const char *why;
 	json_t *count;
-	summary->egress_up += json_get_int(fields, "up");
-	summary->egress_down += json_get_int(fields, "down");
-	json_object_foreach (json_object_get(fields, "refusals"), why, count)
+	summary->egress_up += line->egress.up;
+	summary->egress_down += line->egress.down;
+	json_object_foreach (line->egress.refusals, why, count)
 		summary->egress_refused += json_integer_value(count);
 }
 
-void summary_add(struct summary *summary, const json_t *fields)
+void summary_add(struct summary *summary, const struct line *line)
 {
-	const char *type = json_get_text(fields, "t"), *ts = json_get_text(fields, "ts");
-	clock_parse(ts, strlen(ts), &summary->end_us);
+	bool step = line->type == LINE_STEP;
+	clock_parse(line->ts, strlen(line->ts), &summary->end_us);
 	if (!summary->begun_us)
 		summary->begun_us = summary->mark_us = summary->end_us;
-	if (!strcmp(type, "begin"))
-		snprintf(summary->profile, sizeof(summary->profile), "%s",
-			json_get_text(fields, "profile"));
-	else if (!strcmp(type, "egress"))
-		add_egress(summary, fields);
-	else if (!strcmp(type, "stop"))
+	if (line->type == LINE_BEGIN)
+		snprintf(summary->profile, sizeof(summary->profile), "%s", line->begin.profile);
+	else if (line->type == LINE_EGRESS)
+		add_egress(summary, line);
+	else if (line->type == LINE_STOP)
 		summary->mark_us = 0;
-	else if (!strcmp(type, "spend"))
-		add_unfinished(summary, fields);
-	if (!strcmp(type, "step") || !strcmp(type, "retry"))
-		add_execution(summary, fields);
-	if (!strcmp(type, "step") || !strcmp(type, "end"))
-		json_array_append(summary->path, json_object_get(fields, "state"));
+	else if (line->type == LINE_SPEND)
+		add_unfinished(summary, line);
+	if (step || line->type == LINE_RETRY)
+		add_execution(summary, line);
+	if (step || line->type == LINE_END)
+		json_array_append_new(summary->path, json_string(line->state));
 }
 
 /* --- text ------------------------------------------------------------------------------------- */

@@ -24,8 +24,8 @@ struct summary {
 
 void summary_init(struct summary *summary);
 void summary_done(struct summary *summary);
-/* Adds a decoded journal line. */
-void summary_add(struct summary *summary, const json_t *fields);
+/* Adds a journal line. */
+void summary_add(struct summary *summary, const struct line *line);
 /* Reads tool_layers and agent_layers from the files of the instance's executions. */
 void summary_read_layers(struct summary *summary, const struct instance *instance);
 /* Writes the report in plain text, 80 columns wide where the words allow it. */

@@ -3,8 +3,6 @@
 #include "instance/recover.h"
 #include "instance/snapshot.h"
 
-#include <string.h>
-
 struct replay {
 	const struct replay_request *request;
 	const struct position *snapshot; /* NULL: none to compare with */
@@ -26,10 +24,11 @@ static void compare(struct replay *replay, const struct position *position)
 static bool each_line(void *ctx, const json_t *event, const struct position *position)
 {
 	struct replay *r = ctx;
-	const char *type = json_string_value(json_object_get(event, "t"));
+	AUTO_LINE line;
+	line_decode(event, &line, NULL);
 	if (r->request->line)
-		r->request->line(r->request->ctx, event, position->blackboard);
-	if (type && !strcmp(type, "step"))
+		r->request->line(r->request->ctx, &line, position->blackboard);
+	if (line.type == LINE_STEP)
 		compare(r, position);
 	return *r->fault || position->seq >= r->request->to_seq;
 }

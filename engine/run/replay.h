@@ -11,7 +11,7 @@ struct replay_request {
 	bool foreign;
 	uint64_t to_seq; /* stop after this step; 0: before the first; UINT64_MAX: never */
 	/* Called for every line in order, with the blackboard after it. May be NULL. */
-	void (*line)(void *ctx, const json_t *fields, const json_t *blackboard);
+	void (*line)(void *ctx, const struct line *line, const json_t *blackboard);
 	void *ctx;
 };
 

@@ -39,10 +39,12 @@ static json_t *take(const uint8_t *data, size_t len, size_t step)
 	return g.by_endpoint;
 }
 
-static void show(const void *line)
+static void show(const void *fields)
 {
 	struct show s = {.mode = SHOW_PLAIN, .terminal_fd = -1};
-	show_event(&s, line);
+	AUTO_LINE line;
+	line_decode(fields, &line, NULL);
+	show_event(&s, &line);
 }
 
 /* Commits a line like the drive does: applies it to the position first, then writes it. */

@@ -12,11 +12,13 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void show(const void *line)
+static void show(const void *fields)
 {
 	struct show s = {.mode = SHOW_PLAIN, .terminal_fd = -1};
-	show_event(&s, line);
-	show_end(&s, "id", line);
+	AUTO_LINE line;
+	line_decode(fields, &line, NULL);
+	show_event(&s, &line);
+	show_end(&s, "id", &line);
 }
 
 static void check_report(struct report *report, const struct position *position)
@@ -47,7 +49,9 @@ static void take(struct report *report, struct position *position, const json_t 
 	}
 	position_done(position);
 	*position = trial;
-	report_line(report, line, position->blackboard);
+	AUTO_LINE decoded;
+	line_decode(line, &decoded, NULL);
+	report_line(report, &decoded, position->blackboard);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -45,8 +45,10 @@ static void make(const struct machine *machine, int steps, struct buf *page)
 	r.exposure = exposure;
 	r.steps = (uint64_t)steps;
 	for (int seq = 1; seq <= steps; seq++) {
-		json_auto_t *line = step(seq);
-		report_line(&r, line, blackboard);
+		AUTO_LINE line;
+		json_auto_t *fields = step(seq);
+		line_decode(fields, &line, NULL);
+		report_line(&r, &line, blackboard);
 	}
 	r.result.status = RUN_FAILED;
 	buf_clear(page);

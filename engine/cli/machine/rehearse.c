@@ -60,7 +60,9 @@ static size_t providers_of(const struct loaded *loaded, const char **names)
 
 static void on_line(void *ctx, const json_t *fields)
 {
-	summary_add(ctx, fields);
+	AUTO_LINE line;
+	line_decode(fields, &line, NULL);
+	summary_add(ctx, &line);
 }
 
 /* Sums up the whole run, including earlier calls of a rehearsal that is kept. */

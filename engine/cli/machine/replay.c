@@ -12,18 +12,17 @@ struct replaying {
 	bool silent; /* shows the blackboard instead of the path */
 };
 
-static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
+static void on_line(void *ctx, const struct line *line, const json_t *blackboard)
 {
 	struct replaying *r = ctx;
 	(void)blackboard;
 	if (r->silent)
 		return;
 	if (r->show.mode == SHOW_JSON) {
-		if (strcmp(json_get_text(fields, "t"), "step"))
-			return;
-		text_json_line(fields);
+		if (line->type == LINE_STEP)
+			text_json_line(line->held);
 	} else if (r->show.mode != SHOW_QUIET) {
-		show_event(&r->show, fields);
+		show_event(&r->show, line);
 	}
 }
 

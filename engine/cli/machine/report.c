@@ -12,9 +12,9 @@
 
 enum { PAGE_BYTES_MAX = 1024 * 1024 * 1024 };
 
-static void on_line(void *ctx, const json_t *fields, const json_t *blackboard)
+static void on_line(void *ctx, const struct line *line, const json_t *blackboard)
 {
-	report_line(ctx, fields, blackboard);
+	report_line(ctx, line, blackboard);
 }
 
 /* Returns the number of steps by the last line; 0 if that cannot be read, which the replay will

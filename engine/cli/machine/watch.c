@@ -23,13 +23,10 @@ struct watching {
 	bool ended;
 };
 
-static void note_since(struct watching *watching, const char *type, const json_t *fields)
+static void note_since(struct watching *watching, const struct line *line)
 {
-	static const char *const boundaries[] = {"begin", "step", "retry"};
-	for (size_t i = 0; i < ARRAY_LEN(boundaries); i++)
-		if (!strcmp(type, boundaries[i]))
-			snprintf(watching->since, sizeof(watching->since), "%s",
-				json_get_text(fields, "ts"));
+	if (line->type == LINE_BEGIN || line->type == LINE_STEP || line->type == LINE_RETRY)
+		snprintf(watching->since, sizeof(watching->since), "%s", line->ts);
 }
 
 /* Adds " 3 work since 2026-11-28 14:02:11 UTC". The line is never redrawn, so it has no
@@ -61,17 +58,18 @@ static void show_line(struct watching *watching, const char *line, size_t len)
 {
 	struct err e = ERR_NONE;
 	json_auto_t *fields = journal_decode(line, len, &e);
-	const char *type = json_get_text(fields, "t");
-	watching->ended = !strcmp(type, "end");
-	note_since(watching, type, fields);
+	AUTO_LINE decoded;
+	line_decode(fields, &decoded, NULL);
+	watching->ended = decoded.type == LINE_END;
+	note_since(watching, &decoded);
 	show_live(&watching->show, "");
 	if (watching->show.mode == SHOW_JSON) {
 		text_json(line, len);
 		putchar('\n');
-	} else if (watching->ended || !strcmp(type, "stop")) {
-		show_end(&watching->show, watching->instance->id, fields);
-	} else if (fields) {
-		show_event(&watching->show, fields);
+	} else if (watching->ended || decoded.type == LINE_STOP) {
+		show_end(&watching->show, watching->instance->id, &decoded);
+	} else {
+		show_event(&watching->show, &decoded);
 	}
 	fflush(stdout);
 }

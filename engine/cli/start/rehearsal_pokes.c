@@ -78,12 +78,11 @@ void rehearsal_pokes_done(struct rehearsal_pokes *pokes)
 static void count_woken(void *ctx, const json_t *fields)
 {
 	struct rehearsal_pokes *c = ctx;
-	const char *state = json_get_text(fields, "state");
-	AUTO_FACT fact = {0};
-	fact_decode(json_object_get(fields, "fact"), &fact, NULL);
-	if (!strcmp(json_get_text(fields, "t"), "step") && fact.kind == FACT_WAIT &&
-		fact.wait.woke_by == WOKEN_BY_POKE)
-		json_add_int(c->woken, state, 1);
+	AUTO_LINE line;
+	line_decode(fields, &line, NULL);
+	if (line.type == LINE_STEP && line.fact.kind == FACT_WAIT &&
+		line.fact.wait.woke_by == WOKEN_BY_POKE)
+		json_add_int(c->woken, line.state, 1);
 }
 
 int rehearsal_pokes_give(struct rehearsal_pokes *pokes, const struct instance *instance,
