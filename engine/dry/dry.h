@@ -37,6 +37,9 @@ json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, str
  * zero), 1 the fullest, later ones mix. `hints` (may be NULL) is an array of numbers and strings to
  * use. */
 json_t *dry_value(struct type t, unsigned variant, const json_t *hints);
+/* The same, of a declaration that narrows the type. */
+json_t *dry_value_within(
+	struct type t, const struct constraint *constraint, unsigned variant, const json_t *hints);
 /* Makes the fact of `label` for a state of that kind (to be released); `variant` selects the value
  * of an ok result. */
 void dry_fact(const struct state *state, enum outcome label, unsigned variant, const json_t *hints,

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "base/utf8.h"
 #include "dry/dry.h"
 #include "instance/reduce.h"
 
@@ -36,11 +37,9 @@ static json_t *any_record(const struct record *record, unsigned variant, const j
 		 * never take the values of even ones. */
 		if (f->optional && variant > 1)
 			own = 2 + own / 2;
-		if (there && f->values)
-			json_object_set_new(
-				out, f->name, json_string(f->values[own % f->value_count]));
-		else if (there)
-			json_object_set_new(out, f->name, dry_value(f->type, own, hints));
+		if (there)
+			json_object_set_new(out, f->name,
+				dry_value_within(f->type, &f->constraint, own, hints));
 	}
 	return out;
 }
@@ -60,6 +59,50 @@ json_t *dry_value(struct type t, unsigned variant, const json_t *hints)
 	if (variant % 2)
 		json_array_append_new(list, dry_value(type_item(t), variant, hints));
 	return list;
+}
+
+/* Returns the number, or the end of the range that it lies beyond. */
+static json_t *fit_number(const struct constraint *constraint, json_t *number)
+{
+	const struct range_end *min = &constraint->min, *max = &constraint->max, *end = NULL;
+	if (min->present && json_number_value(number) < min->number)
+		end = min;
+	else if (max->present && json_number_value(number) > max->number)
+		end = max;
+	if (!end)
+		return number;
+	json_decref(number);
+	return end->is_integer ? json_integer(end->integer) : json_real(end->number);
+}
+
+static json_t *fit_text(int64_t max_len, json_t *text)
+{
+	size_t at = 0, len = json_string_length(text);
+	for (int64_t i = 0; max_len && i < max_len && at < len; i++)
+		at += utf8_step(json_string_value(text) + at, len - at, NULL);
+	if (!max_len || at == len)
+		return text;
+	json_t *cut = json_stringn(json_string_value(text), at);
+	json_decref(text);
+	return cut;
+}
+
+json_t *dry_value_within(
+	struct type t, const struct constraint *constraint, unsigned variant, const json_t *hints)
+{
+	json_t *word = constraint->values
+			       ? json_string(constraint->values[variant % constraint->value_count])
+			       : NULL;
+	if (word && t.kind == TYPE_STR)
+		return word;
+	json_t *value = dry_value(t, variant, hints);
+	if (word && json_array_size(value))
+		json_array_set_new(value, 0, word);
+	else
+		json_decref(word);
+	if (t.kind == TYPE_STR)
+		return fit_text(constraint->max_len, value);
+	return json_is_number(value) ? fit_number(constraint, value) : value;
 }
 
 static json_t *result_of(const struct state *state, unsigned variant, const json_t *hints)

@@ -63,7 +63,8 @@ static bool can_equal(const struct node *a, const struct node *b)
 	if (b->kind == NODE_LIST)
 		return list_can_equal(b, a);
 	if (a->type.kind == TYPE_LIST)
-		return kinds_equal(a->type.item, b->type.item);
+		return kinds_equal(a->type.item, b->type.item) &&
+		       (!type_lists_records(a->type) || a->type.record == b->type.record);
 	return a->type.kind != TYPE_RECORD || a->type.record == b->type.record;
 }
 

@@ -1,11 +1,20 @@
 #include "machine/reader.h"
 
 #include "base/suggest.h"
+#include <math.h>
 #include <string.h>
+
+/* A double of less than this can be converted to an int64_t. */
+#define WHOLE_MAX 9e15
 
 /* An expanded schema is shown to a model and checked field by field, so a few lines of nested
  * records must not stand for millions of fields. */
-enum { EXPANDED_FIELDS_MAX = 10000, NESTED_RECORDS_MAX = 32, CANDIDATES_MAX = 4096 };
+enum {
+	EXPANDED_FIELDS_MAX = 10000,
+	NESTED_RECORDS_MAX = 32,
+	NESTED_LISTS_MAX = 8, /* of a type with a list of records in it */
+	CANDIDATES_MAX = 4096
+};
 
 #define TYPE_NAMES                                                                                 \
 	"str", "int", "float", "bool", "json", "list[str]", "list[int]", "list[float]", "list[bool]"
@@ -19,14 +28,16 @@ static size_t add_schema_names(const struct reader *reader, const char **names, 
 	return count;
 }
 
-/* Reports whether the text is such as "list[dep]". */
-static bool is_list_of_records(const struct reader *reader, const char *text)
+enum { ITEM_BYTES = 80 };
+
+/* Copies NAME out of "list[NAME]". Returns false if the text is no such thing. */
+static bool list_item(const char *text, char name[ITEM_BYTES])
 {
-	char name[80];
-	if (strncmp(text, "list[", 5) != 0)
+	size_t len = strlen(text);
+	if (len < 7 || len >= ITEM_BYTES || strncmp(text, "list[", 5) != 0 || text[len - 1] != ']')
 		return false;
-	snprintf(name, sizeof(name), "%.*s", (int)strcspn(text + 5, "]"), text + 5);
-	return doc_pair(reader->m->schemas_map, name);
+	snprintf(name, ITEM_BYTES, "%.*s", (int)(len - 6), text + 5);
+	return true;
 }
 
 static void unknown_type(const struct reader *reader, const struct doc_node *node)
@@ -38,16 +49,19 @@ static void unknown_type(const struct reader *reader, const struct doc_node *nod
 	size_t len = strlen(node->text);
 	if ((len && node->text[len - 1] == '?') || strncasecmp(node->text, "optional", 8) == 0)
 		site_help(&site, f, "write {type: ..., optional: true}");
-	else if (is_list_of_records(reader, node->text))
-		site_help(&site, f,
-			"lists hold str, int, float or bool; a list of records is a `json`, or "
-			"goes one record at a time");
 	const char *names[CANDIDATES_MAX] = {TYPE_NAMES};
-	if (!f->help)
-		site_did_you_mean(&site, f, node->text, names,
-			add_schema_names(reader, names, TYPE_NAME_COUNT));
+	size_t count = add_schema_names(reader, names, TYPE_NAME_COUNT);
+	char item[ITEM_BYTES];
+	bool is_list = list_item(node->text, item);
+	const char *near =
+		is_list && strcmp(item, "json") ? suggest_word(item, names, count) : NULL;
+	if (!f->help && near)
+		site_help(&site, f, "did you mean \"list[%s]\"?", near);
+	else if (!f->help && !is_list)
+		site_did_you_mean(&site, f, node->text, names, count);
 	if (!f->help && strncmp(node->text, "list[", 5) == 0)
-		site_help(&site, f, "lists hold str, int, float or bool");
+		site_help(
+			&site, f, "lists hold str, int, float, bool, or the records of one schema");
 	if (!f->help)
 		site_help(&site, f,
 			"a type is str, int, float, bool, list[...] of one of these, json, or the "
@@ -103,7 +117,11 @@ static struct type read_type(const struct reader *reader, const struct doc_node 
 	struct type t = {.kind = TYPE_RECORD};
 	if (!node || node->kind != DOC_STR || type_scalar(node->text, &t))
 		return t;
-	const struct doc_pair *pair = doc_pair(reader->m->schemas_map, node->text);
+	char item[ITEM_BYTES];
+	bool is_list = list_item(node->text, item);
+	const struct doc_pair *pair = doc_pair(reader->m->schemas_map, is_list ? item : node->text);
+	if (is_list)
+		t = (struct type){.kind = TYPE_LIST, .item = TYPE_RECORD};
 	if (pair)
 		t.record = reader_record(reader, pair);
 	else if (!reader->m->schemas_broken)
@@ -111,21 +129,89 @@ static struct type read_type(const struct reader *reader, const struct doc_node 
 	return t;
 }
 
-static void read_enum(const struct reader *reader, const struct doc_node *map, struct field *field)
+/* A declaration that narrows its type: a field, or an operator variable. */
+struct narrowed {
+	const struct doc_node *map;
+	const char *name;
+	struct type type;
+};
+
+/* The keys that narrow a type, and the types that each goes with. */
+static const struct narrowing {
+	const char *key;
+	enum rule rule;
+	const char *which;
+	unsigned types; /* bit set of 1u << TYPE_* */
+	bool texts;     /* of lists, those of str only */
+} narrow_enum = {"enum", RULE_ENUM_TYPE, "a str or a list[str]", 1u << TYPE_STR | 1u << TYPE_LIST,
+	true},
+  narrow_min = {"min", RULE_CONSTRAINT_TYPE, "an int or a float", 1u << TYPE_INT | 1u << TYPE_FLOAT,
+	  false},
+  narrow_max = {"max", RULE_CONSTRAINT_TYPE, "an int or a float", 1u << TYPE_INT | 1u << TYPE_FLOAT,
+	  false},
+  narrow_max_len = {"max_len", RULE_CONSTRAINT_TYPE, "a str or a list",
+	  1u << TYPE_STR | 1u << TYPE_LIST, false};
+
+/* Returns the value of a key; NULL: there is none, or it does not go with the type (reported). */
+static const struct doc_node *narrowed_by(const struct reader *reader,
+	const struct narrowed *narrowed, const struct narrowing *narrowing)
 {
-	const struct doc_node *list = reader_get(reader, map, "enum", DOC_LIST);
-	if (!list)
+	const struct doc_node *node = reader_value(reader, narrowed->map, narrowing->key);
+	struct type t = narrowed->type;
+	bool goes = narrowing->types >> t.kind & 1 &&
+		    !(narrowing->texts && t.kind == TYPE_LIST && t.item != TYPE_STR);
+	if (!node || node->kind == DOC_BROKEN || !type_known(t) || goes)
+		return node;
+	if (node->kind == DOC_LIST)
+		findings_drop(reader->findings, reader->doc, &node->pos); /* its items */
+	struct site site = reader_site(reader, node, NULL);
+	struct finding *finding =
+		site_report(&site, narrowing->rule, "`%s` is for %s; \"%s\" is of type %s",
+			narrowing->key, narrowing->which, narrowed->name, type_name(t));
+	site_help(&site, finding, "change the type, or remove `%s`", narrowing->key);
+	return NULL;
+}
+
+static struct range_end read_range_end(const struct reader *reader, const struct narrowed *narrowed,
+	const struct narrowing *narrowing)
+{
+	const struct doc_node *node = narrowed_by(reader, narrowed, narrowing);
+	if (node && node->kind == DOC_INT)
+		return (struct range_end){true, true, node->integer, (double)node->integer};
+	if (!node || node->kind != DOC_FLOAT)
+		return (struct range_end){0};
+	/* No integer lies between such an end and the next integer inside the range. */
+	bool is_whole = narrowed->type.kind == TYPE_INT && fabs(node->number) < WHOLE_MAX;
+	double end = narrowing == &narrow_min ? ceil(node->number) : floor(node->number);
+	return is_whole ? (struct range_end){true, true, (int64_t)end, end}
+			: (struct range_end){true, false, 0, node->number};
+}
+
+static void check_range(const struct reader *reader, const struct narrowed *narrowed,
+	const struct range_end *min, const struct range_end *max)
+{
+	bool is_empty = min->is_integer && max->is_integer ? min->integer > max->integer
+							   : min->number > max->number;
+	if (!min->present || !max->present || !is_empty)
 		return;
-	if (type_known(field->type) && field->type.kind != TYPE_STR) {
-		findings_drop(reader->findings, reader->doc, &list->pos); /* its items */
-		struct site site = reader_site(reader, list, NULL);
-		struct finding *finding = site_report(&site, RULE_ENUM_TYPE,
-			"only a str field can have an enum; \"%s\" is of type %s", field->name,
-			type_name(field->type));
-		site_help(&site, finding, "make the field a str, or remove the enum");
-		return;
-	}
-	field->values = reader_texts(reader, map, "enum", &field->value_count);
+	struct site site = reader_site(reader, reader_value(reader, narrowed->map, "max"), NULL);
+	struct finding *finding = site_report(&site, RULE_EMPTY_RANGE,
+		"no value of \"%s\" is at least `min` and at most `max`", narrowed->name);
+	site_help(&site, finding, "exchange the two, or correct one of them");
+}
+
+static void read_constraint(
+	const struct reader *reader, const struct narrowed *narrowed, struct constraint *constraint)
+{
+	const struct doc_node *list = narrowed_by(reader, narrowed, &narrow_enum);
+	const struct doc_node *max_len = narrowed_by(reader, narrowed, &narrow_max_len);
+	if (list)
+		constraint->values =
+			reader_texts(reader, narrowed->map, "enum", &constraint->value_count);
+	constraint->max_len = max_len && max_len->kind == DOC_INT ? max_len->integer : 0;
+	constraint->min = read_range_end(reader, narrowed, &narrow_min);
+	constraint->max = read_range_end(reader, narrowed, &narrow_max);
+	check_range(reader, narrowed, &constraint->min, &constraint->max);
 }
 
 /* Reports a JSON Schema with one finding for all of it. */
@@ -177,7 +263,9 @@ static void read_field(
 		return;
 	const struct doc_node *optional = reader_get(reader, node, "optional", DOC_BOOL);
 	field->optional = optional && optional->boolean;
-	read_enum(reader, node, field);
+	field->description = reader_text(reader, node, "description");
+	read_constraint(
+		reader, &(struct narrowed){node, field->name, field->type}, &field->constraint);
 }
 
 static void read_record(struct reader *reader, const struct doc_pair *pair, struct record *record)
@@ -224,7 +312,7 @@ static size_t record_index(const struct record_order *order, const struct record
 static const struct record *nested(const struct record *record, size_t field)
 {
 	struct type t = record->fields[field].type;
-	return t.kind == TYPE_RECORD ? t.record : NULL;
+	return t.kind == TYPE_RECORD || type_lists_records(t) ? t.record : NULL;
 }
 
 /* Fills users[first_user[x] ...] with the records that have a field of record x. */
@@ -313,6 +401,7 @@ static void check_sizes(const struct record_order *order, struct arena *arena)
 {
 	size_t *fields = arena_array(arena, order->r->m->record_count, sizeof(size_t));
 	size_t *depth = arena_array(arena, order->r->m->record_count, sizeof(size_t));
+	bool *lists = arena_array(arena, order->r->m->record_count, sizeof(bool));
 	for (size_t at = 0; at < order->count; at++) {
 		size_t i = order->queue[at];
 		const struct record *record = &order->r->records[i];
@@ -321,16 +410,20 @@ static void check_sizes(const struct record_order *order, struct arena *arena)
 			size_t below = x ? depth[record_index(order, x)] + 1 : 0;
 			fields[i] += x ? fields[record_index(order, x)] + 1 : 1;
 			depth[i] = below > depth[i] ? below : depth[i];
+			lists[i] |= x && (lists[record_index(order, x)] ||
+						 type_lists_records(record->fields[f].type));
 		}
-		if (fields[i] <= EXPANDED_FIELDS_MAX && depth[i] < NESTED_RECORDS_MAX)
+		size_t levels = lists[i] ? NESTED_LISTS_MAX : NESTED_RECORDS_MAX;
+		if (fields[i] <= EXPANDED_FIELDS_MAX && depth[i] < levels)
 			continue;
 		struct site site =
 			reader_site(order->r, &order->r->m->schemas_map->pairs[i].key, NULL);
 		site_report(&site, RULE_SCHEMA_SIZE,
-			"schema \"%s\" stands for more than %d fields or %d nested records",
-			record->name, EXPANDED_FIELDS_MAX, NESTED_RECORDS_MAX);
+			"schema \"%s\" stands for more than %d fields or %zu nested records",
+			record->name, EXPANDED_FIELDS_MAX, levels);
 		/* Report it once, not again for every record that contains it. */
 		fields[i] = depth[i] = 0;
+		lists[i] = false;
 	}
 }
 

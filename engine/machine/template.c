@@ -160,6 +160,14 @@ static void check_type(
 	if (part->filter != FILTER_NONE || is_scalar(t) ||
 		(lone && compiler->use == TEMPLATE_ASSIGN))
 		return;
+	if (compiler->use == TEMPLATE_ARG && type_lists_records(t)) {
+		fail(compiler, RULE_TEMPLATE_SPLICE, from, to,
+			"\"%s\" is a list of records, and a record is no argument; write {{ %s | "
+			"json "
+			"}}",
+			part->ref->path, part->ref->path);
+		return;
+	}
 	if (compiler->use == TEMPLATE_ARG && t.kind == TYPE_LIST) {
 		if (!lone)
 			fail(compiler, RULE_TEMPLATE_SPLICE, from, to,
@@ -319,7 +327,7 @@ static bool is_free_text(const struct part *part)
 	if (part->filter == FILTER_LEN || kind == TYPE_INT || kind == TYPE_FLOAT ||
 		kind == TYPE_BOOL)
 		return false;
-	return !field || !field->values;
+	return !field || !field->constraint.values;
 }
 
 /* Adds a text between fences. The closing line has the text's own hash, which no text can

@@ -14,18 +14,45 @@ static json_t *texts_to_json(const char *const *texts, size_t count)
 	return list;
 }
 
+static json_t *end_to_json(const struct range_end *end)
+{
+	return end->is_integer ? json_integer(end->integer) : json_real(end->number);
+}
+
+static void constraint_to_json(const struct constraint *constraint, json_t *out)
+{
+	if (constraint->values)
+		json_object_set_new(
+			out, "enum", texts_to_json(constraint->values, constraint->value_count));
+	if (constraint->min.present)
+		json_object_set_new(out, "min", end_to_json(&constraint->min));
+	if (constraint->max.present)
+		json_object_set_new(out, "max", end_to_json(&constraint->max));
+	if (constraint->max_len)
+		json_object_set_new(out, "max_len", json_integer(constraint->max_len));
+}
+
+static json_t *type_to_json(struct type t)
+{
+	if (t.kind == TYPE_RECORD)
+		return record_to_json(t.record);
+	if (type_lists_records(t))
+		return json_pack("{s:o}", "list", record_to_json(t.record));
+	return json_string(type_name(t));
+}
+
 json_t *record_to_json(const struct record *record)
 {
 	json_t *fields = json_array();
 	for (size_t i = 0; i < record->field_count; i++) {
 		const struct field *f = &record->fields[i];
-		json_t *type = f->type.kind == TYPE_RECORD ? record_to_json(f->type.record)
-							   : json_string(type_name(f->type));
-		json_t *out = json_pack("{s:s, s:o}", "name", f->name, "type", type);
+		json_t *out =
+			json_pack("{s:s, s:o}", "name", f->name, "type", type_to_json(f->type));
 		if (f->optional)
 			json_object_set_new(out, "optional", json_true());
-		if (f->values)
-			json_object_set_new(out, "enum", texts_to_json(f->values, f->value_count));
+		if (f->description)
+			json_object_set_new(out, "description", json_string(f->description));
+		constraint_to_json(&f->constraint, out);
 		json_array_append_new(fields, out);
 	}
 	return json_pack("{s:s, s:o}", "name", record->name, "fields", fields);
@@ -43,8 +70,9 @@ static int decode_type(
 	const json_t *type, struct arena *arena, int depth, struct type *out, struct err *e)
 {
 	if (json_is_object(type)) {
-		*out = (struct type){.kind = TYPE_RECORD};
-		out->record = decode_record(type, arena, depth + 1, e);
+		const json_t *items = json_object_get(type, "list");
+		*out = (struct type){.kind = items ? TYPE_LIST : TYPE_RECORD, .item = TYPE_RECORD};
+		out->record = decode_record(items ? items : type, arena, depth + 1, e);
 		return out->record ? 0 : -1;
 	}
 	if (!json_is_string(type) || !type_scalar(json_string_value(type), out))
@@ -63,10 +91,32 @@ static int decode_enum(
 			return err_set(e, "an enum value must be a string");
 		texts[i] = keep(arena, value);
 	}
-	field->values = texts;
-	field->value_count = json_array_size(values);
-	return field->value_count ? 0
-				  : err_set(e, "an enum must be a list of strings, at least one");
+	field->constraint.values = texts;
+	field->constraint.value_count = json_array_size(values);
+	return field->constraint.value_count
+		       ? 0
+		       : err_set(e, "an enum must be a list of strings, at least one");
+}
+
+static int decode_end(const json_t *number, struct range_end *end, struct err *e)
+{
+	if (!number)
+		return 0;
+	*end = (struct range_end){true, json_is_integer(number), json_integer_value(number),
+		json_number_value(number)};
+	return json_is_number(number) ? 0 : err_set(e, "min and max must be numbers");
+}
+
+static int decode_constraint(const json_t *data, struct constraint *constraint, struct err *e)
+{
+	const json_t *max_len = json_object_get(data, "max_len");
+	constraint->max_len = json_integer_value(max_len);
+	if (max_len && constraint->max_len < 1)
+		return err_set(e, "max_len must be a positive integer");
+	return decode_end(json_object_get(data, "min"), &constraint->min, e) ||
+			       decode_end(json_object_get(data, "max"), &constraint->max, e)
+		       ? -1
+		       : 0;
 }
 
 static int decode_field(
@@ -74,11 +124,14 @@ static int decode_field(
 {
 	const json_t *name = json_object_get(data, "name");
 	const json_t *values = json_object_get(data, "enum");
+	const json_t *description = json_object_get(data, "description");
 	if (!json_is_string(name))
 		return err_set(e, "a field needs a name");
 	field->name = keep(arena, name);
+	field->description = json_is_string(description) ? keep(arena, description) : NULL;
 	field->optional = json_is_true(json_object_get(data, "optional"));
-	if (decode_type(json_object_get(data, "type"), arena, depth, &field->type, e))
+	if (decode_type(json_object_get(data, "type"), arena, depth, &field->type, e) ||
+		decode_constraint(data, &field->constraint, e))
 		return depth < SHOWN_MAX ? err_wrap(e, "field \"%s\"", field->name) : -1;
 	return values ? decode_enum(values, arena, field, e) : 0;
 }
@@ -131,8 +184,27 @@ static json_t *type_schema(struct type t)
 	if (t.kind == TYPE_JSON)
 		return json_object();
 	if (t.kind == TYPE_LIST)
-		return json_pack("{s:s, s:{s:s}}", "type", "array", "items", "type", names[t.item]);
+		return json_pack("{s:s, s:o}", "type", "array", "items", type_schema(type_item(t)));
 	return json_pack("{s:s}", "type", names[t.kind]);
+}
+
+/* Adds the keywords of JSON Schema. The enum of a list is that of its items. */
+static void constrain_schema(const struct field *field, json_t *schema)
+{
+	const struct constraint *constraint = &field->constraint;
+	bool is_list = field->type.kind == TYPE_LIST;
+	if (constraint->values)
+		json_object_set_new(is_list ? json_object_get(schema, "items") : schema, "enum",
+			texts_to_json(constraint->values, constraint->value_count));
+	if (constraint->min.present)
+		json_object_set_new(schema, "minimum", end_to_json(&constraint->min));
+	if (constraint->max.present)
+		json_object_set_new(schema, "maximum", end_to_json(&constraint->max));
+	if (constraint->max_len)
+		json_object_set_new(schema, is_list ? "maxItems" : "maxLength",
+			json_integer(constraint->max_len));
+	if (field->description)
+		json_object_set_new(schema, "description", json_string(field->description));
 }
 
 json_t *record_json_schema(const struct record *record)
@@ -141,9 +213,7 @@ json_t *record_json_schema(const struct record *record)
 	for (size_t i = 0; i < record->field_count; i++) {
 		const struct field *f = &record->fields[i];
 		json_t *schema = type_schema(f->type);
-		if (f->values)
-			json_object_set_new(
-				schema, "enum", texts_to_json(f->values, f->value_count));
+		constrain_schema(f, schema);
 		json_object_set_new(properties, f->name, schema);
 		if (!f->optional)
 			json_array_append_new(required, json_string(f->name));

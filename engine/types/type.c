@@ -22,14 +22,17 @@ bool type_equal(struct type a, struct type b)
 {
 	if (a.kind != b.kind)
 		return false;
-	return a.kind == TYPE_LIST ? a.item == b.item
-				   : a.kind != TYPE_RECORD || a.record == b.record;
+	if (a.kind == TYPE_LIST && a.item != b.item)
+		return false;
+	return (a.kind != TYPE_RECORD && !type_lists_records(a)) || a.record == b.record;
 }
 
 const char *type_name(struct type t)
 {
 	if (t.kind == TYPE_RECORD)
 		return t.record ? t.record->name : "unknown";
+	if (type_lists_records(t))
+		return t.record ? t.record->list_name : "list";
 	for (size_t i = 0; i < ARRAY_LEN(plain); i++)
 		if (type_equal(plain[i].type, t))
 			return plain[i].name;
@@ -48,7 +51,7 @@ bool type_scalar(const char *text, struct type *out)
 
 struct type type_item(struct type list)
 {
-	return (struct type){.kind = list.item};
+	return (struct type){.kind = list.item, .record = list.record};
 }
 
 static int compare_names(const void *a, const void *b)
@@ -64,6 +67,10 @@ const struct field *record_sort(struct record *record, struct arena *arena)
 		sorted[i] = &record->fields[i];
 	qsort(sorted, record->field_count, sizeof(*sorted), compare_names);
 	record->by_name = sorted;
+	size_t size = strlen(record->name) + sizeof("list[]");
+	char *list_name = arena_alloc(arena, size);
+	snprintf(list_name, size, "list[%s]", record->name);
+	record->list_name = list_name;
 	for (size_t i = 1; i < record->field_count; i++)
 		if (!compare_names(&sorted[i - 1], &sorted[i]))
 			return sorted[i];

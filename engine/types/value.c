@@ -130,23 +130,80 @@ static void check_opaque(struct check *check, const json_t *value, const struct 
 		check_opaque(check, item, &in);
 }
 
-static void check_enum(struct check *check, const struct field *field, const json_t *value,
-	const struct value_place *place)
+static void check_enum(struct check *check, const struct constraint *constraint,
+	const json_t *value, const struct value_place *place)
 {
 	const char *word = json_string_value(value);
 	AUTO_BUF list = BUF_INIT(256);
-	for (size_t i = 0; i < field->value_count; i++) {
-		if (strcmp(field->values[i], word) == 0)
+	for (size_t i = 0; i < constraint->value_count; i++) {
+		if (strcmp(constraint->values[i], word) == 0)
 			return;
-		buf_addf(&list, "%s\"%s\"", i ? ", " : "", field->values[i]);
+		buf_addf(&list, "%s\"%s\"", i ? ", " : "", constraint->values[i]);
 	}
-	const char *near = suggest_name(word, field->values, field->value_count);
+	const char *near = suggest_name(word, constraint->values, constraint->value_count);
 	if (!list.failed)
 		problem(check, place, "\"%.*s\" is not one of %s", SHOWN_BYTES, word, list.data);
 	else
 		problem(check, place, "\"%.*s\" is not one of the %zu allowed values%s%s%s",
-			SHOWN_BYTES, word, field->value_count, near ? "; did you mean \"" : "",
+			SHOWN_BYTES, word, constraint->value_count, near ? "; did you mean \"" : "",
 			near ? near : "", near ? "\"?" : "");
+}
+
+/* Returns -1, 0 or 1 as `value` is less than, equal to or greater than the end. Integers are
+ * compared as such: a double does not hold all of them. */
+static int compare_to_end(const json_t *value, const struct range_end *end)
+{
+	if (json_is_integer(value) && end->is_integer)
+		return (json_integer_value(value) > end->integer) -
+		       (json_integer_value(value) < end->integer);
+	double number = json_number_value(value);
+	return (number > end->number) - (number < end->number);
+}
+
+static void check_end(struct check *check, const struct range_end *end, int side,
+	const json_t *value, const struct value_place *place)
+{
+	if (!end->present || compare_to_end(value, end) * side <= 0)
+		return;
+	char shown[32], limit[32];
+	if (json_is_integer(value))
+		snprintf(shown, sizeof(shown), "%lld", (long long)json_integer_value(value));
+	else
+		snprintf(shown, sizeof(shown), "%.15g", json_real_value(value));
+	if (end->is_integer)
+		snprintf(limit, sizeof(limit), "%lld", (long long)end->integer);
+	else
+		snprintf(limit, sizeof(limit), "%.15g", end->number);
+	problem(check, place, "%s is %s than %s, the %s", shown, side < 0 ? "less" : "more", limit,
+		side < 0 ? "minimum" : "maximum");
+}
+
+/* Checks a value whose kind fits. */
+static void check_constraint(struct check *check, const struct constraint *constraint,
+	const json_t *value, const struct value_place *place)
+{
+	size_t i;
+	json_t *item;
+	if (json_is_number(value)) {
+		check_end(check, &constraint->min, -1, value, place);
+		check_end(check, &constraint->max, 1, value, place);
+	}
+	bool is_text = json_is_string(value);
+	size_t len = is_text ? utf8_count(json_string_value(value), json_string_length(value))
+			     : json_array_size(value);
+	if (constraint->max_len && len > (size_t)constraint->max_len)
+		problem(check, place, "%zu %s, and at most %lld are allowed", len,
+			is_text ? "characters" : "items", (long long)constraint->max_len);
+	if (!constraint->values)
+		return;
+	if (is_text)
+		check_enum(check, constraint, value, place);
+	struct value_place in = {.parent = place, .depth = place->depth + 1};
+	json_array_foreach ((json_t *)(uintptr_t)value, i, item) {
+		in.index = i;
+		if (json_is_string(item))
+			check_enum(check, constraint, item, &in);
+	}
 }
 
 static void check_typed(
@@ -178,8 +235,8 @@ static void check_record(struct check *check, const struct record *record, const
 			check_typed(check, f->type, item, &in);
 		else if (!f->optional && check->mode == VALUE_WHOLE)
 			problem(check, &in, "required, but missing");
-		if (f->values && json_is_string(item))
-			check_enum(check, f, item, &in);
+		if (item && kind_fits(f->type, item))
+			check_constraint(check, &f->constraint, item, &in);
 	}
 	json_t *item;
 	json_object_foreach ((json_t *)(uintptr_t)value, in.name, item)
@@ -210,18 +267,30 @@ static void check_typed(
 		check_record(check, t.record, value, place);
 	if (t.kind != TYPE_LIST)
 		return;
+	/* A record in a list moves with the list, so nothing could fill it in later. */
+	enum value_mode mode = check->mode;
 	struct value_place in = {.parent = place, .depth = place->depth + 1};
 	json_t *item;
+	check->mode = VALUE_WHOLE;
 	json_array_foreach ((json_t *)(uintptr_t)value, in.index, item)
 		check_typed(check, type_item(t), item, &in);
+	check->mode = mode;
 }
 
 int value_check(struct type t, const json_t *value, enum value_mode mode, const char *path,
 	struct buf *problems)
 {
-	struct check c = {.mode = mode, .problems = problems};
+	return demand_check(&(struct demand){.type = t, .mode = mode}, value, path, problems);
+}
+
+int demand_check(
+	const struct demand *demand, const json_t *value, const char *path, struct buf *problems)
+{
+	struct check c = {.mode = demand->mode, .problems = problems};
 	struct value_place top = {.name = path};
-	check_typed(&c, t, value, &top);
+	check_typed(&c, demand->type, value, &top);
+	if (demand->constraint && type_known(demand->type) && kind_fits(demand->type, value))
+		check_constraint(&c, demand->constraint, value, &top);
 	if (c.count > PROBLEMS_MAX)
 		buf_addf(problems, "and %zu more problems\n", c.count - PROBLEMS_MAX);
 	return c.count ? -1 : 0;

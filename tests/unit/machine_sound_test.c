@@ -10,6 +10,7 @@
 #include "machine/template.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
+#include <string.h>
 
 /* Each takes ten times as long under the sanitizers, which look for something else. */
 #ifdef __SANITIZE_ADDRESS__
@@ -49,13 +50,15 @@ static const char *random_default(void)
 
 static void add_head(struct buf *buf)
 {
-	buf_adds(buf, "machine: m\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n"
-		      "schemas:\n"
-		      "  rec: {a: str, b: {type: str, optional: true, enum: [u, v]}, c: int, "
-		      "inner: {type: deep, optional: true}}\n"
-		      "  deep: {x: str, y: {type: int, optional: true}}\n"
-		      "  pair: {one: rec, two: {type: rec, optional: true}}\n"
-		      "vars:\n");
+	buf_adds(buf,
+		"machine: m\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n"
+		"schemas:\n"
+		"  rec: {a: str, b: {type: str, optional: true, enum: [u, v]}, c: int, "
+		"inner: {type: deep, optional: true}, all: {type: 'list[deep]', optional: true}, "
+		"tags: {type: 'list[str]', enum: [u, v], optional: true}}\n"
+		"  deep: {x: str, y: {type: int, optional: true}}\n"
+		"  pair: {one: rec, two: {type: rec, optional: true}}\n"
+		"vars:\n");
 	buf_addf(buf, "  operator: {po: {type: rec, value: %s}}\n", random_default());
 	buf_addf(buf,
 		"  code:\n    n: {type: int, default: %u}\n    t: {type: bool, default: %s}\n"
@@ -92,7 +95,7 @@ static void add_guarded(struct buf *buf)
 
 static void add_condition(struct buf *buf, int depth)
 {
-	switch (below(depth ? 12 : 9)) {
+	switch (below(depth ? 13 : 10)) {
 	case 0:
 	case 1: buf_addf(buf, "n %s %u", PICK("==", "!=", "<", ">", "<=", ">="), below(4)); return;
 	case 2:
@@ -118,7 +121,16 @@ static void add_condition(struct buf *buf, int depth)
 		buf_addf(buf, "%u < %s.c <= %u and len(%s.inner.x) > 1", below(3), random_record(),
 			below(4), random_record());
 		return;
-	case 9: buf_adds(buf, "not "); break;
+	case 9: {
+		const char *record = random_record();
+		const char *about = PICK("len(%s) > 1:all", "has(%s):all", "%s:all",
+			"'u' in %s:tags", "'w' not in %s:tags", "%s == ['v']:tags");
+		const char *hole = strstr(about, "%s"), *field = strchr(about, ':');
+		buf_addf(buf, "%.*s%s.%s%.*s", (int)(hole - about), about, record, field + 1,
+			(int)(field - hole - 2), hole + 2);
+		return;
+	}
+	case 10: buf_adds(buf, "not "); break;
 	default:
 		buf_adds(buf, "(");
 		add_condition(buf, depth - 1);
@@ -264,8 +276,15 @@ static void random_machine(struct buf *buf)
 static json_t *random_value(struct type t, const struct field *f)
 {
 	static const char *const texts[] = {"", "x", "long text"};
-	if (f && f->values)
-		return json_string(f->values[below((uint32_t)f->value_count)]);
+	if (t.kind == TYPE_LIST) {
+		json_t *list = json_array();
+		for (uint32_t left = below(3); left; left--)
+			json_array_append_new(list, random_value(type_item(t), f));
+		return list;
+	}
+	if (f && t.kind == TYPE_STR && f->constraint.values)
+		return json_string(
+			f->constraint.values[below((uint32_t)f->constraint.value_count)]);
 	if (t.kind == TYPE_STR)
 		return json_string(texts[below(3)]);
 	if (t.kind != TYPE_RECORD)

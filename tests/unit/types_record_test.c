@@ -8,10 +8,23 @@ static const char *const labels[] = {"urgent", "normal"};
 static const struct field inner_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
 static const struct record inner = {.name = "inner", .fields = inner_fields, .field_count = 1};
 static const struct field fields[] = {
-	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
+	{.name = "label",
+		.type = {.kind = TYPE_STR},
+		.constraint = {.values = labels, .value_count = 2}},
 	{.name = "tags", .type = {.kind = TYPE_LIST, .item = TYPE_FLOAT}, .optional = true},
 	{.name = "inner", .type = {.kind = TYPE_RECORD, .record = &inner}},
 	{.name = "any", .type = {.kind = TYPE_JSON}},
+	{.name = "all",
+		.description = "each",
+		.type = {.kind = TYPE_LIST, .item = TYPE_RECORD, .record = &inner},
+		.constraint = {.max_len = 5}},
+	{.name = "share",
+		.type = {.kind = TYPE_FLOAT},
+		.constraint = {.min = {true, false, 0, 0.5}, .max = {true, true, 1, 1}}},
+	{.name = "words",
+		.type = {.kind = TYPE_LIST, .item = TYPE_STR},
+		.constraint = {.values = labels, .value_count = 2}},
+	{.name = "short", .type = {.kind = TYPE_STR}, .constraint = {.max_len = 9}},
 };
 static const struct record outer = {
 	.name = "outer", .fields = fields, .field_count = ARRAY_LEN(fields)};
@@ -20,7 +33,12 @@ static const char data[] =
 	"{\"fields\":[{\"enum\":[\"urgent\",\"normal\"],\"name\":\"label\",\"type\":\"str\"},"
 	"{\"name\":\"tags\",\"optional\":true,\"type\":\"list[float]\"},"
 	"{\"name\":\"inner\",\"type\":{\"fields\":[{\"name\":\"why\",\"type\":\"str\"}],"
-	"\"name\":\"inner\"}},{\"name\":\"any\",\"type\":\"json\"}],\"name\":\"outer\"}";
+	"\"name\":\"inner\"}},{\"name\":\"any\",\"type\":\"json\"},"
+	"{\"description\":\"each\",\"max_len\":5,\"name\":\"all\",\"type\":{\"list\":{\"fields\":"
+	"[{\"name\":\"why\",\"type\":\"str\"}],\"name\":\"inner\"}}},"
+	"{\"max\":1,\"min\":0.5,\"name\":\"share\",\"type\":\"float\"},"
+	"{\"enum\":[\"urgent\",\"normal\"],\"name\":\"words\",\"type\":\"list[str]\"},"
+	"{\"max_len\":9,\"name\":\"short\",\"type\":\"str\"}],\"name\":\"outer\"}";
 
 static void round_trip(void)
 {
@@ -45,12 +63,20 @@ static void schema(void)
 	json_auto_t *json = record_json_schema(&outer);
 	AUTO_FREE char *text = json_text(json);
 	is_str(text,
-		"{\"additionalProperties\":false,\"properties\":{\"any\":{},"
+		"{\"additionalProperties\":false,\"properties\":{\"all\":{\"description\":\"each\","
+		"\"items\":{\"additionalProperties\":false,\"properties\":{\"why\":{\"type\":"
+		"\"string\"}},\"required\":[\"why\"],\"type\":\"object\"},\"maxItems\":5,"
+		"\"type\":\"array\"},\"any\":{},"
 		"\"inner\":{\"additionalProperties\":false,\"properties\":{\"why\":{\"type\":"
 		"\"string\"}},\"required\":[\"why\"],\"type\":\"object\"},"
 		"\"label\":{\"enum\":[\"urgent\",\"normal\"],\"type\":\"string\"},"
-		"\"tags\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"}},"
-		"\"required\":[\"label\",\"inner\",\"any\"],\"type\":\"object\"}",
+		"\"share\":{\"maximum\":1,\"minimum\":0.5,\"type\":\"number\"},"
+		"\"short\":{\"maxLength\":9,\"type\":\"string\"},"
+		"\"tags\":{\"items\":{\"type\":\"number\"},\"type\":\"array\"},"
+		"\"words\":{\"items\":{\"enum\":[\"urgent\",\"normal\"],\"type\":\"string\"},"
+		"\"type\":\"array\"}},"
+		"\"required\":[\"label\",\"inner\",\"any\",\"all\",\"share\",\"words\",\"short\"],"
+		"\"type\":\"object\"}",
 		"JSON Schema");
 }
 
@@ -75,6 +101,12 @@ static void hostile(void)
 	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"str\"},"
 		"{\"name\":\"a\",\"type\":\"int\"}]}",
 		"two fields");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"int\",\"min\":\"1\"}]}",
+		"must be numbers");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":\"str\",\"max_len\":0}]}",
+		"positive");
+	refused("{\"name\":\"r\",\"fields\":[{\"name\":\"a\",\"type\":{\"list\":{}}}]}",
+		"needs a name and fields");
 	json_auto_t *deep = json_pack("{s:s, s:[]}", "name", "r", "fields");
 	for (int i = 0; i < 70; i++)
 		deep = json_pack(

@@ -8,7 +8,9 @@ static const char *const labels[] = {"urgent", "normal"};
 static const struct field detail_fields[] = {{.name = "why", .type = {.kind = TYPE_STR}}};
 static struct record detail = {.name = "detail", .fields = detail_fields, .field_count = 1};
 static const struct field fields[] = {
-	{.name = "label", .type = {.kind = TYPE_STR}, .values = labels, .value_count = 2},
+	{.name = "label",
+		.type = {.kind = TYPE_STR},
+		.constraint = {.values = labels, .value_count = 2}},
 	{.name = "score", .type = {.kind = TYPE_FLOAT}},
 	{.name = "tags", .type = {.kind = TYPE_LIST, .item = TYPE_INT}},
 	{.name = "note", .type = {.kind = TYPE_STR}, .optional = true},
@@ -30,6 +32,64 @@ static void check(struct type t, const char *text, enum value_mode mode, const c
 	int rc = value_check(t, value, mode, "v", &problems);
 	is_str(problems.data, want, "%s", text);
 	is(rc, *want ? -1 : 0, "%s: result", text);
+}
+
+static void constraints(void)
+{
+	static const struct field narrow_fields[] = {
+		{.name = "n",
+			.type = {.kind = TYPE_INT},
+			.constraint = {.min = {true, true, INT64_MAX - 1, 9.2e18},
+				.max = {true, true, INT64_MAX, 9.2e18}}},
+		{.name = "share",
+			.type = {.kind = TYPE_FLOAT},
+			.optional = true,
+			.constraint = {.min = {true, false, 0, 0.5}, .max = {true, true, 1, 1}}},
+		{.name = "text",
+			.type = {.kind = TYPE_STR},
+			.optional = true,
+			.constraint = {.max_len = 3}},
+		{.name = "tags",
+			.type = {.kind = TYPE_LIST, .item = TYPE_STR},
+			.optional = true,
+			.constraint = {.values = labels, .value_count = 2, .max_len = 2}},
+	};
+	static struct record narrow = {
+		.name = "narrow", .fields = narrow_fields, .field_count = ARRAY_LEN(narrow_fields)};
+	struct type t = {.kind = TYPE_RECORD, .record = &narrow};
+	struct arena arena;
+	arena_init(&arena);
+	record_sort(&narrow, &arena);
+	check(t,
+		"{\"n\":9223372036854775806,\"share\":1,\"text\":\"\u00e4\u00e4\u00e4\",\"tags\":"
+		"[\"normal\",\"urgent\"]}",
+		VALUE_WHOLE, "");
+	check(t, "{\"n\":9223372036854775805}", VALUE_WHOLE,
+		"v.n: 9223372036854775805 is less than 9223372036854775806, the minimum\n");
+	check(t, "{\"share\":0.499}", VALUE_PARTIAL,
+		"v.share: 0.499 is less than 0.5, the minimum\n");
+	check(t, "{\"share\":2}", VALUE_PARTIAL, "v.share: 2 is more than 1, the maximum\n");
+	check(t, "{\"text\":\"\u00e4bcd\"}", VALUE_PARTIAL,
+		"v.text: 4 characters, and at most 3 are allowed\n");
+	check(t, "{\"tags\":[\"urgent\",\"late\",\"normal\"]}", VALUE_PARTIAL,
+		"v.tags: 3 items, and at most 2 are allowed\n"
+		"v.tags[1]: \"late\" is not one of \"urgent\", \"normal\"\n");
+	check(t, "{\"share\":\"1\",\"tags\":[1]}", VALUE_PARTIAL,
+		"v.share: expected a number (float), got a string\n"
+		"v.tags[0]: expected a string (str), got an integer\n");
+	struct type list = {.kind = TYPE_LIST, .item = TYPE_RECORD, .record = &narrow};
+	is_str(type_name(list), "list[narrow]", "the name of a list of records");
+	check(list, "[{\"n\":9223372036854775807},{},{\"n\":true}]", VALUE_PARTIAL,
+		"v[1].n: required, but missing\n"
+		"v[2].n: expected an integer (int), got a boolean\n");
+	check(list, "{}", VALUE_PARTIAL, "v: expected a list (list[narrow]), got an object\n");
+	struct demand demand = {{.kind = TYPE_INT}, &narrow_fields[0].constraint, VALUE_WHOLE};
+	AUTO_BUF problems;
+	buf_init(&problems, 1 << 16);
+	json_auto_t *seven = json_integer(7);
+	is(demand_check(&demand, seven, "v", &problems), -1, "the constraint of a declaration");
+	is_str(problems.data, "v: 7 is less than 9223372036854775806, the minimum\n", "and why");
+	arena_done(&arena);
 }
 
 static void scalars(void)
@@ -108,8 +168,7 @@ static void many_alternatives(void)
 		"celadon", "cinnabar"};
 	static const struct field field[] = {{.name = "colour",
 		.type = {.kind = TYPE_STR},
-		.values = colours,
-		.value_count = ARRAY_LEN(colours)}};
+		.constraint = {.values = colours, .value_count = ARRAY_LEN(colours)}}};
 	const struct field *const by_name[] = {field};
 	const struct record paint = {
 		.name = "paint", .fields = field, .field_count = 1, .by_name = by_name};
@@ -198,6 +257,7 @@ int main(void)
 	record_sort(&detail, &arena);
 	record_sort(&verdict, &arena);
 	scalars();
+	constraints();
 	coercions();
 	records();
 	many_alternatives();

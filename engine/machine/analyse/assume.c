@@ -10,11 +10,11 @@ static struct value int_value(int64_t i)
 static void list_enum(struct known *fact, const struct ref *ref)
 {
 	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
-	if (!field || !field->values || field->value_count > FACT_TEXTS_MAX)
+	if (!field || !field->constraint.values || field->constraint.value_count > FACT_TEXTS_MAX)
 		return;
 	fact->listed = true;
-	for (size_t i = 0; i < field->value_count; i++)
-		fact->texts[fact->text_count++] = field->values[i];
+	for (size_t i = 0; i < field->constraint.value_count; i++)
+		fact->texts[fact->text_count++] = field->constraint.values[i];
 }
 
 /* Returns the fact about a place, made from its type if there is none yet; NULL: there is no

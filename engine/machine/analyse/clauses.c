@@ -91,13 +91,13 @@ static const struct field *choice_of(const struct node *node)
 {
 	const struct ref *r = node->kind == NODE_REF ? node->ref : NULL;
 	const struct field *field = r && r->field_count ? r->fields[r->field_count - 1] : NULL;
-	return field && field->values ? field : NULL;
+	return field && field->constraint.values ? field : NULL;
 }
 
 static bool is_choice(const struct field *field, const struct value *value)
 {
-	for (size_t i = 0; i < field->value_count; i++)
-		if (!strcmp(field->values[i], value->text))
+	for (size_t i = 0; i < field->constraint.value_count; i++)
+		if (!strcmp(field->constraint.values[i], value->text))
 			return true;
 	return false;
 }
@@ -138,8 +138,8 @@ static void help_choice(const struct site *site, struct finding *finding, const 
 {
 	const struct field *field = ref->fields[ref->field_count - 1];
 	AUTO_BUF all = BUF_INIT(400);
-	for (size_t i = 0; i < field->value_count; i++)
-		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->values[i]);
+	for (size_t i = 0; i < field->constraint.value_count; i++)
+		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->constraint.values[i]);
 	site_help(site, finding, "%s is one of %s", ref->path, all.data);
 }
 

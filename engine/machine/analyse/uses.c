@@ -30,7 +30,7 @@ static void note_written(
 
 static void mark_record(struct uses *uses, struct type t)
 {
-	if (t.kind != TYPE_RECORD)
+	if (t.kind != TYPE_RECORD && !type_lists_records(t))
 		return;
 	/* All records lie in one array, in the order of the map. */
 	size_t index = (size_t)(t.record - uses->m->records[0]);
