@@ -40,5 +40,6 @@
 	X(proc_root, hardened, "capabilities,landlock")                                            \
 	X(ipc_mqueue, hardened, "seccomp_no_host,landlock")                                        \
 	X(caps_new, hardened, "no_new_privs,capabilities")                                         \
-	X(suid_run, hardened, "no_new_privs,seccomp,landlock")
+	X(suid_run, hardened, "no_new_privs,seccomp,landlock")                                     \
+	X(use_memory, strict, "limits,memory_watch,cgroup")
 #endif

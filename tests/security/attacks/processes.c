@@ -487,10 +487,11 @@ int use_memory(void)
 		return errno;
 	for (size_t i = 0; i < size; i += 4096)
 		at[i] = 1;
+	sleep(3); /* long enough for the watch to see it */
 	return 0;
 }
 
-/* Holds shared memory for long enough that the watcher sees it. */
+/* Holds shared memory for long enough that the watch sees it. */
 int use_shared(void)
 {
 	size_t size = 256ul << 20;
