@@ -304,9 +304,22 @@ static json_t *hints_of(const struct machine *machine)
 	for (size_t i = 0; i < machine->state_count; i++)
 		state_condition_literals(&machine->states[i], add_hint, hints);
 	for (size_t i = 0; i < machine->variable_count; i++)
-		if (machine->variables[i].owner == OWNER_OPERATOR)
+		if (machine->variables[i].owner == OWNER_OPERATOR && machine->variables[i].initial)
 			add_hint(hints, json_incref(machine->variables[i].initial));
 	return hints;
+}
+
+/* Returns the blackboard of a start, with a value for each parameter that it has to give. */
+static json_t *start_board(const struct machine *machine)
+{
+	json_t *board = blackboard_new(machine);
+	for (size_t i = 0; i < machine->variable_count; i++) {
+		const struct variable *v = &machine->variables[i];
+		if (!v->initial)
+			json_object_set_new(
+				board, v->name, dry_value_within(v->type, &v->constraint, 1, NULL));
+	}
+	return board;
 }
 
 static void dry_init(struct dry *dry)
@@ -352,7 +365,7 @@ void dry_run(const struct machine *machine, const json_t *blackboard, dry_listen
 	*out = (struct dry_result){0};
 	struct dry d = {.m = machine,
 		.board = blackboard ? json_copy((json_t *)(uintptr_t)blackboard)
-				    : blackboard_new(machine),
+				    : start_board(machine),
 		.tell = listener,
 		.ctx = ctx,
 		.result = out};
@@ -371,7 +384,7 @@ void dry_run(const struct machine *machine, const json_t *blackboard, dry_listen
 
 json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, struct err *e)
 {
-	json_auto_t *blackboard = blackboard_new(machine);
+	json_auto_t *blackboard = start_board(machine);
 	const char *name;
 	json_t *value;
 	if (!json_is_object(fixture)) {
@@ -385,7 +398,8 @@ json_t *dry_blackboard(const struct machine *machine, const json_t *fixture, str
 			err_set(e, "machine \"%s\" has no variable \"%s\"", machine->name, name);
 			return NULL;
 		}
-		if (value_check(v->type, value, VALUE_PARTIAL, name, &problems)) {
+		struct demand demand = {v->type, &v->constraint, VALUE_PARTIAL};
+		if (demand_check(&demand, value, name, &problems)) {
 			err_set(e, "%.*s", (int)strcspn(problems.data, "\n"), problems.data);
 			return NULL;
 		}

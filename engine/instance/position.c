@@ -70,7 +70,7 @@ static int apply_begin(struct position *position, const struct line *line, struc
 	json_t *value;
 	json_object_foreach (begin->parameters, name, value)
 		if (blackboard_set_parameter(
-			    position->machine, position->blackboard, name, value, e))
+			    position->machine, position->blackboard, name, value, VALUE_PARTIAL, e))
 			return -1;
 	snprintf(position->digest, sizeof(position->digest), "%s", begin->bundle);
 	snprintf(position->profile, sizeof(position->profile), "%s", begin->profile);

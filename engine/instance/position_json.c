@@ -61,7 +61,8 @@ static int blackboard_conforms(const struct machine *machine, const json_t *blac
 	for (size_t i = 0; i < machine->variable_count; i++) {
 		const struct variable *v = &machine->variables[i];
 		const json_t *value = json_object_get(blackboard, v->name);
-		if (!value || value_check(v->type, value, VALUE_PARTIAL, v->name, &problems))
+		struct demand demand = {v->type, &v->constraint, VALUE_PARTIAL};
+		if (!value || demand_check(&demand, value, v->name, &problems))
 			return -1;
 	}
 	return 0;

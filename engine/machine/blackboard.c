@@ -12,9 +12,33 @@ json_t *blackboard_new(const struct machine *machine)
 {
 	json_t *blackboard = json_object();
 	for (size_t i = 0; i < machine->variable_count; i++)
-		json_object_set(
-			blackboard, machine->variables[i].name, machine->variables[i].initial);
+		if (machine->variables[i].initial)
+			json_object_set(blackboard, machine->variables[i].name,
+				machine->variables[i].initial);
 	return blackboard;
+}
+
+int blackboard_complete(const struct machine *machine, const json_t *blackboard, struct err *e)
+{
+	AUTO_BUF missing = BUF_INIT(2048);
+	size_t count = 0;
+	for (size_t i = 0; i < machine->variable_count; i++) {
+		const struct variable *v = &machine->variables[i];
+		if (json_object_get(blackboard, v->name))
+			continue;
+		count++;
+		buf_addf(&missing, "\n  --set %s=%s", v->name, type_name(v->type));
+		AUTO_BUF narrowed = BUF_INIT(400);
+		constraint_show(&v->constraint, v->type, &narrowed);
+		if (v->description)
+			buf_addf(&missing, "  %s", v->description);
+		if (narrowed.len && !narrowed.failed)
+			buf_addf(&missing, " (%s)", narrowed.data);
+	}
+	if (!count)
+		return 0;
+	return err_set(e, "machine \"%s\" needs %zu more parameter%s:%s", machine->name, count,
+		count > 1 ? "s" : "", missing.failed ? " see --help" : missing.data);
 }
 
 static int no_parameter(const struct machine *machine, const char *name, struct err *e)
@@ -82,13 +106,14 @@ static const char *lost_field(const json_t *declared, const json_t *value)
 }
 
 int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, const char *name,
-	const json_t *value, struct err *e)
+	const json_t *value, enum value_mode mode, struct err *e)
 {
 	const struct variable *v = parameter(machine, name, e);
 	if (!v)
 		return -1;
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
-	if (value_check(v->type, value, VALUE_PARTIAL, name, &problems))
+	struct demand demand = {v->type, &v->constraint, mode};
+	if (demand_check(&demand, value, name, &problems))
 		return err_set(e, "%.*s", (int)strcspn(problems.data, "\n"), problems.data);
 	const char *lost = v->type.kind == TYPE_RECORD ? lost_field(v->initial, value) : NULL;
 	if (lost)

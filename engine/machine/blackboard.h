@@ -6,11 +6,15 @@
 #define MACHINE_BLACKBOARD_H
 #include "machine/machine.h"
 
-/* Returns the declared values and defaults. New reference. */
+/* Returns the declared values and defaults, without the parameters that a start has to give. New
+ * reference. */
 json_t *blackboard_new(const struct machine *machine);
-/* Replaces an operator variable at start (`--set`, `--params`), type-checked. */
+/* Fails if a parameter that a start has to give is missing, and names all of them. */
+int blackboard_complete(const struct machine *machine, const json_t *blackboard, struct err *e);
+/* Replaces an operator variable, checked against its declaration. A start (`--set`, `--params`)
+ * gives records as a whole; journals of earlier versions hold some without all required fields. */
 int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, const char *name,
-	const json_t *value, struct err *e);
+	const json_t *value, enum value_mode mode, struct err *e);
 /* Reads `text` by the variable's type (--set NAME=VALUE): str as it is, others as JSON. */
 json_t *blackboard_parse_parameter(
 	const struct machine *machine, const char *name, const char *text, struct err *e);

@@ -31,10 +31,12 @@ enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT, OWNER_COUNT };
 const char *owner_name(enum owner owner);
 
 struct variable {
-	const char *name;
+	const char *name, *description; /* description: of a parameter, NULL: none */
 	enum owner owner;
 	struct type type;
-	json_t *initial; /* the declared value or default; owned by the machine */
+	struct constraint constraint; /* of a parameter */
+	json_t *initial; /* the declared value or default, owned by the machine; NULL: a start has
+			  * to give the parameter */
 	bool untrusted;  /* may hold data that a model wrote or that came from the network */
 	const struct doc_node *node;
 };

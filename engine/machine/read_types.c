@@ -503,8 +503,9 @@ static void read_value(
 {
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	variable->initial = doc_json(node);
-	if (node->kind != DOC_BROKEN && value_check(variable->type, variable->initial,
-						VALUE_PARTIAL, variable->name, &problems))
+	struct demand demand = {variable->type, &variable->constraint, VALUE_PARTIAL};
+	if (node->kind != DOC_BROKEN &&
+		demand_check(&demand, variable->initial, variable->name, &problems))
 		report_values(reader, node, strlen(variable->name), problems.data);
 }
 
@@ -547,6 +548,11 @@ static void read_owner(struct reader *reader, enum owner owner, struct variable 
 		v->node = &pair->key;
 		v->type = read_type(reader, doc_get(&pair->value, "type"));
 		check_name(reader, &pair->key, owner);
+		if (owner == OWNER_OPERATOR) {
+			v->description = reader_text(reader, &pair->value, "description");
+			read_constraint(reader, &(struct narrowed){&pair->value, v->name, v->type},
+				&v->constraint);
+		}
 		const struct doc_node *value =
 			doc_get(&pair->value, owner == OWNER_OPERATOR ? "value" : "default");
 		if (value)

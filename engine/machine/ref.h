@@ -40,6 +40,15 @@ const json_t *ref_find(
 /* Returns the value inside the root's own value; NULL if a field is missing. */
 const json_t *ref_within(const struct ref *ref, const json_t *root_value);
 
+/* Returns the constraint of the field or variable that the reference leads to; NULL: it leads to a
+ * whole result. */
+static inline const struct constraint *ref_constraint(const struct ref *ref)
+{
+	if (ref->field_count)
+		return &ref->fields[ref->field_count - 1]->constraint;
+	return ref->root ? &ref->root->constraint : NULL;
+}
+
 /* Reports whether the text matches ^[a-z][a-z0-9_]*$ and has at most 64 bytes. */
 bool identifier_ok(const char *text, size_t len);
 #endif

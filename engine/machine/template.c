@@ -322,12 +322,12 @@ static int render_scalar(const json_t *value, enum type_kind kind, struct buf *o
 static bool is_free_text(const struct part *part)
 {
 	const struct ref *ref = part->ref;
-	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
+	const struct constraint *constraint = ref_constraint(ref);
 	enum type_kind kind = ref->type.kind;
 	if (part->filter == FILTER_LEN || kind == TYPE_INT || kind == TYPE_FLOAT ||
 		kind == TYPE_BOOL)
 		return false;
-	return !field || !field->constraint.values;
+	return !constraint || !constraint->values;
 }
 
 /* Adds a text between fences. The closing line has the text's own hash, which no text can

@@ -105,10 +105,12 @@ static bool check_parameters(struct drive *drive)
 	struct err e = ERR_NONE;
 	json_auto_t *trial = json_copy(drive->at.blackboard);
 	json_object_foreach (given, name, value)
-		if (blackboard_set_parameter(drive->request->machine, trial, name, value, &e))
+		if (blackboard_set_parameter(
+			    drive->request->machine, trial, name, value, VALUE_WHOLE, &e))
 			return drive_end(drive, RUN_REFUSED, "%s", e.text);
 	if (!drive->at.begun)
-		return true;
+		return !blackboard_complete(drive->request->machine, trial, &e) ||
+		       drive_end(drive, RUN_REFUSED, "%s", e.text);
 	json_object_foreach (given, name, value)
 		if (!predicate_equal(value, json_object_get(drive->at.blackboard, name)))
 			return drive_end(drive, RUN_REFUSED,

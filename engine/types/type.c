@@ -49,6 +49,33 @@ bool type_scalar(const char *text, struct type *out)
 	return false;
 }
 
+static void show_end(const struct range_end *end, struct buf *out)
+{
+	if (end->is_integer)
+		buf_addf(out, "%lld", (long long)end->integer);
+	else
+		buf_addf(out, "%.15g", end->number);
+}
+
+void constraint_show(const struct constraint *constraint, struct type t, struct buf *out)
+{
+	const struct range_end *min = &constraint->min, *max = &constraint->max;
+	for (size_t i = 0; i < constraint->value_count; i++)
+		buf_addf(out, "%s%s", i ? ", " : "one of ", constraint->values[i]);
+	if (min->present) {
+		buf_adds(out, max->present ? "" : "at least ");
+		show_end(min, out);
+	}
+	if (max->present) {
+		buf_adds(out, min->present ? " to " : "at most ");
+		show_end(max, out);
+	}
+	if (constraint->max_len)
+		buf_addf(out, "%sat most %lld %s", constraint->value_count ? ", " : "",
+			(long long)constraint->max_len,
+			t.kind == TYPE_STR ? "characters" : "items");
+}
+
 struct type type_item(struct type list)
 {
 	return (struct type){.kind = list.item, .record = list.record};

@@ -71,6 +71,9 @@ const char *type_name(struct type t);
 /* Finds the scalar, list or json type spelled `text`; false: none of them (perhaps a record's
  * name). */
 bool type_scalar(const char *text, struct type *out);
+/* Appends the constraint as people read it: "one of low, high", "1 to 9", "at most 20 items";
+ * nothing if there is none. */
+void constraint_show(const struct constraint *constraint, struct type t, struct buf *out);
 /* Returns the type of a list's items. */
 struct type type_item(struct type list);
 /* Finishes a record that has its name: sorts its names for record_field, makes list_name. Returns a

@@ -190,6 +190,45 @@ waiting() {
 	[ "$status" -eq 2 ]
 }
 
+@test "a start without a parameter that has no value names all that are missing, and leaves nothing" {
+	mkdir -p need
+	cat >need/machine.yaml <<'END'
+machine: need
+version: 1
+initial: say
+budget: {max_transitions: 5}
+schemas:
+  where: {host: str, port: {type: int, min: 1}}
+vars:
+  operator:
+    base: {type: str, description: the branch to compare with}
+    level: {type: str, enum: [low, high]}
+    target: {type: where}
+states:
+  say:
+    kind: tool
+    command: [echo, "{{ base }}", "{{ level }}", "{{ target.host }}:{{ target.port }}"]
+    timeout_secs: 10
+    capture: {stdout_json: heard}
+    on: {ok: done, nonzero: done, timeout: done}
+  done: {kind: terminal, status: ok, reason: "{{ base }} {{ level }} {{ target.host }}"}
+END
+	sed -i '/capture:/d' need/machine.yaml
+	agent6 machine check need
+	agent6 machine test need
+	run -2 --separate-stderr agent6 machine run need --set base=main
+	[[ $stderr == *'machine "need" needs 2 more parameters:
+  --set level=str (one of low, high)
+  --set target=where'* ]]
+	run -2 agent6 machine status need
+	run -2 --separate-stderr agent6 machine run need --set base=main --set level=low --set 'target={"host":"h"}'
+	[[ $stderr == *"target.port: required, but missing"* ]]
+	run -0 agent6 machine run need --set base=main --set level=low --set 'target={"host":"h","port":1}'
+	[[ $output == *"ok: main low h"* ]]
+	run -0 agent6 machine replay need
+	[[ $output == *"ok: main low h"* ]]
+}
+
 @test "a changed bundle does not continue an instance; both digests are named" {
 	waiting
 	agent6 machine run ../flow --exit-on-wait --quiet

@@ -36,14 +36,15 @@ static void give(const struct machine *machine, const struct variable *variable,
 	buf_init(&problems, 1 << 20);
 	json_auto_t *board = blackboard_new(machine), *before = json_deep_copy(board);
 	json_auto_t *value = blackboard_parse_parameter(machine, variable->name, text, &e);
-	if (!value || blackboard_set_parameter(machine, board, variable->name, value, &e)) {
+	if (!value ||
+		blackboard_set_parameter(machine, board, variable->name, value, VALUE_WHOLE, &e)) {
 		if (!*e.text || !json_equal(board, before))
 			abort();
 		return;
 	}
+	struct demand demand = {variable->type, &variable->constraint, VALUE_WHOLE};
 	json_object_set(before, variable->name, value);
-	if (!json_equal(board, before) ||
-		value_check(variable->type, value, VALUE_PARTIAL, variable->name, &problems))
+	if (!json_equal(board, before) || demand_check(&demand, value, variable->name, &problems))
 		abort();
 }
 

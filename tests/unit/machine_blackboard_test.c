@@ -13,7 +13,9 @@ static const char yaml[] =
 	"    ratio: {type: float, value: 1}\n"
 	"    files: {type: 'list[str]', value: []}\n"
 	"    when: {type: span, value: {until: 2026-01-01}}\n"
-	"    whole: {type: outer, value: {inner: {until: x}}}\n"
+	"    whole: {type: outer, value: {inner: {until: x}, note: n}}\n"
+	"    level: {type: str, enum: [low, high]}\n"
+	"    port: {type: int, min: 1, max: 65535, description: where it listens}\n"
 	"  code:\n"
 	"    n: {type: int, default: 0}\n"
 	"    old: {type: int, default: 7}\n"
@@ -21,7 +23,7 @@ static const char yaml[] =
 	"    all: {type: json, default: {}}\n"
 	"schemas:\n"
 	"  span: {until: str}\n"
-	"  outer: {inner: span}\n"
+	"  outer: {inner: span, note: {type: str, optional: true}}\n"
 	"  out: {n: int, note: {type: str, optional: true}}\n"
 	"states:\n"
 	"  look:\n"
@@ -54,7 +56,8 @@ static void parameter(
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = blackboard_new(machine);
 	json_auto_t *value = blackboard_parse_parameter(machine, name, text, &e);
-	int rc = value ? blackboard_set_parameter(machine, blackboard, name, value, &e) : -1;
+	int rc = value ? blackboard_set_parameter(machine, blackboard, name, value, VALUE_WHOLE, &e)
+		       : -1;
 	is(rc, why ? -1 : 0, "--set %s=%s", name, text);
 	if (why)
 		has_str(e.text, why, "refused because");
@@ -74,11 +77,26 @@ static void parameters(const struct machine *machine)
 	parameter(machine, "pause", "soon",
 		"'soon' is not of type int; all but a str is written as JSON");
 	parameter(machine, "when", "{\"until\": \"soon\"}", "when: `until` must be an instant");
-	parameter(machine, "when", "{}",
-		"when: the field \"until\" is missing, which the declared value has");
-	parameter(machine, "whole", "{\"inner\":{\"until\":\"y\"}}", NULL);
-	parameter(machine, "whole", "{\"inner\":{}}",
-		"whole: the field \"until\" is missing, which the declared value has");
+	parameter(machine, "when", "{}", "when.until: required, but missing");
+	parameter(machine, "whole", "{\"inner\":{\"until\":\"y\"},\"note\":\"m\"}", NULL);
+	parameter(machine, "whole", "{\"inner\":{},\"note\":\"m\"}",
+		"whole.inner.until: required, but missing");
+	parameter(machine, "whole", "{\"inner\":{\"until\":\"y\"}}",
+		"whole: the field \"note\" is missing, which the declared value has");
+	parameter(machine, "port", "70000", "port: 70000 is more than 65535, the maximum");
+	parameter(machine, "level", "mid", "level: \"mid\" is not one of \"low\", \"high\"");
+	struct err e = ERR_NONE;
+	json_auto_t *blackboard = blackboard_new(machine);
+	is(blackboard_complete(machine, blackboard, &e), -1, "two parameters have no value");
+	is_str(e.text,
+		"machine \"m\" needs 2 more parameters:\n"
+		"  --set level=str (one of low, high)\n"
+		"  --set port=int  where it listens (1 to 65535)",
+		"and both are named");
+	e = ERR_NONE;
+	json_object_set_new(blackboard, "level", json_string("low"));
+	json_object_set_new(blackboard, "port", json_integer(80));
+	is(blackboard_complete(machine, blackboard, &e), 0, "all have one: %s", e.text);
 	parameter(machine, "n", "1", "\"n\" belongs to `code`");
 	parameter(machine, "puase", "1", "no operator variable \"puase\"; did you mean \"pause\"?");
 	parameter(machine, "name", "\xff", "not valid UTF-8");

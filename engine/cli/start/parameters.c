@@ -14,7 +14,7 @@ struct given {
 
 static int give(struct given *given, const char *name, const json_t *value, struct err *e)
 {
-	if (blackboard_set_parameter(given->m, given->trial, name, value, e))
+	if (blackboard_set_parameter(given->m, given->trial, name, value, VALUE_WHOLE, e))
 		return -1;
 	return json_object_set(given->values, name, (json_t *)(uintptr_t)value);
 }

@@ -9,12 +9,12 @@ static struct value int_value(int64_t i)
 
 static void list_enum(struct known *fact, const struct ref *ref)
 {
-	const struct field *field = ref->field_count ? ref->fields[ref->field_count - 1] : NULL;
-	if (!field || !field->constraint.values || field->constraint.value_count > FACT_TEXTS_MAX)
+	const struct constraint *constraint = ref_constraint(ref);
+	if (!constraint || !constraint->values || constraint->value_count > FACT_TEXTS_MAX)
 		return;
 	fact->listed = true;
-	for (size_t i = 0; i < field->constraint.value_count; i++)
-		fact->texts[fact->text_count++] = field->constraint.values[i];
+	for (size_t i = 0; i < constraint->value_count; i++)
+		fact->texts[fact->text_count++] = constraint->values[i];
 }
 
 /* Returns the fact about a place, made from its type if there is none yet; NULL: there is no

@@ -87,17 +87,18 @@ static void report_shadowed(struct clauses *clauses, size_t i, size_t culprit)
 	site_help(&site, f, "remove it, or put the narrower condition first");
 }
 
-static const struct field *choice_of(const struct node *node)
+/* Returns the constraint of a reference that takes few values; NULL: the node is no such thing. */
+static const struct constraint *choice_of(const struct node *node)
 {
-	const struct ref *r = node->kind == NODE_REF ? node->ref : NULL;
-	const struct field *field = r && r->field_count ? r->fields[r->field_count - 1] : NULL;
-	return field && field->constraint.values ? field : NULL;
+	const struct constraint *constraint =
+		node->kind == NODE_REF && node->ref ? ref_constraint(node->ref) : NULL;
+	return constraint && constraint->values ? constraint : NULL;
 }
 
-static bool is_choice(const struct field *field, const struct value *value)
+static bool is_choice(const struct constraint *constraint, const struct value *value)
 {
-	for (size_t i = 0; i < field->constraint.value_count; i++)
-		if (!strcmp(field->constraint.values[i], value->text))
+	for (size_t i = 0; i < constraint->value_count; i++)
+		if (!strcmp(constraint->values[i], value->text))
 			return true;
 	return false;
 }
@@ -110,9 +111,9 @@ struct misspelt {
 
 static bool is_misspelt(const struct node *a, const struct node *b)
 {
-	const struct field *field = a && b ? choice_of(a) : NULL;
-	return field && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR &&
-	       !is_choice(field, &b->value);
+	const struct constraint *constraint = a && b ? choice_of(a) : NULL;
+	return constraint && b->kind == NODE_LITERAL && b->value.kind == VALUE_STR &&
+	       !is_choice(constraint, &b->value);
 }
 
 /* Finds the first one below `node`, on either side of `==` or `!=`, or in a list. */
@@ -136,10 +137,10 @@ static struct misspelt misspelt_choice(const struct node *node)
 
 static void help_choice(const struct site *site, struct finding *finding, const struct ref *ref)
 {
-	const struct field *field = ref->fields[ref->field_count - 1];
+	const struct constraint *constraint = ref_constraint(ref);
 	AUTO_BUF all = BUF_INIT(400);
-	for (size_t i = 0; i < field->constraint.value_count; i++)
-		buf_addf(&all, "%s\"%s\"", i ? ", " : "", field->constraint.values[i]);
+	for (size_t i = 0; i < constraint->value_count; i++)
+		buf_addf(&all, "%s\"%s\"", i ? ", " : "", constraint->values[i]);
 	site_help(site, finding, "%s is one of %s", ref->path, all.data);
 }
 

@@ -13,10 +13,18 @@ static uint32_t add_slot(struct slots *slots, struct slot slot)
 	return slots->count++;
 }
 
+/* Reports whether every start gives the variable, as a record with all its required fields. */
+static bool is_given(const struct variable *variable)
+{
+	return variable->owner == OWNER_OPERATOR && !variable->initial;
+}
+
 /* Reports whether a declared `{}` stands for "nothing yet": the schema has required fields. */
 static bool placeholder(const struct variable *variable)
 {
 	bool wants = false;
+	if (is_given(variable))
+		return false;
 	for (size_t i = 0; i < variable->type.record->field_count; i++)
 		wants |= !variable->type.record->fields[i].optional;
 	return wants && json_object_size(variable->initial) == 0;
@@ -73,7 +81,8 @@ static uint32_t child_slot(struct slots *slots, uint32_t parent, const struct fi
 		slots->items[child].next = slots->items[first].next;
 		slots->items[first].next = child;
 	}
-	slots->items[child].initial = initial_value(slots, child) != NULL;
+	slots->items[child].initial =
+		is_given(slot.variable) ? slot.required : initial_value(slots, child) != NULL;
 	/* A parameter given at start may omit a field that a capture may not. If the declared value
 	 * is `{}`, everything in the variable has been captured. */
 	const json_t *around = initial_value(slots, parent);
@@ -110,7 +119,7 @@ static void follow_timing(void *ctx, const struct ref *ref, const char *source)
 	const struct variable *v = ref->root;
 	uint32_t *root = v ? &s->root[v - s->m->variables] : NULL;
 	(void)source;
-	if (v && !*root && v->type.kind != TYPE_RECORD && !is_timing(v->initial))
+	if (v && !*root && v->type.kind != TYPE_RECORD && !is_given(v) && !is_timing(v->initial))
 		*root = add_slot(s, (struct slot){.variable = v, .required = true});
 }
 
