@@ -7,6 +7,7 @@ static void read_terminal(struct reader *reader, struct state *state)
 {
 	const char *status = reader_text(reader, state->node, "status");
 	state->terminal.ok = status && strcmp(status, "ok") == 0;
+	state->terminal.exit_code = (int)reader_int(reader, state->node, "exit_code").value;
 	state->terminal.reason = reader_template(reader, state->node, "reason", state);
 }
 

@@ -134,6 +134,7 @@ struct clause {
 
 struct terminal_state {
 	bool ok;
+	int exit_code; /* of `run`, 10 to 63; 0: the one of its status */
 	const struct template *reason;
 };
 

@@ -1,4 +1,5 @@
 #include "report/exposure.h"
+#include "report/interface.h"
 
 #include "agent/policy/redact.h"
 #include "base/host.h"
@@ -329,9 +330,9 @@ json_t *exposure_of(
 		if (exposers[s->kind]->expose)
 			json_array_append_new(states, exposers[s->kind]->expose(s, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", machine->name,
-		"states", states, "union", union_of(states), "limits", "transitions",
-		(json_int_t)machine->max_transitions, "usd", most_usd(machine, config),
-		EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd), "refusals",
-		refusals_of(machine, &c));
+	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", machine->name,
+		"interface", interface_of(machine), "states", states, "union", union_of(states),
+		"limits", "transitions", (json_int_t)machine->max_transitions, "usd",
+		most_usd(machine, config), EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd),
+		"refusals", refusals_of(machine, &c));
 }

@@ -25,8 +25,9 @@ extern const char *const exposure_sets[EXPOSURE_SETS];
 /* The limit that binds only where spending can be measured; "usd" always binds. */
 #define EXPOSURE_BEST_EFFORT "best_effort_usd"
 
-/* Returns {"machine", "states": [...], "union": {"workspace", "reads", ...}, "limits": {...}},
- * without states that touch nothing (branch, wait, terminal). New reference. */
+/* Returns {"machine", "interface": see interface.h, "states": [...], "union": {"workspace",
+ * "reads", ...}, "limits": {...}}, without states that touch nothing (branch, wait, terminal). New
+ * reference. */
 json_t *exposure_of(
 	const struct machine *machine, const struct config *config, const char *workspace);
 

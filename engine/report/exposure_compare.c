@@ -1,4 +1,5 @@
 #include "report/exposure.h"
+#include "report/interface.h"
 
 #include "base/host.h"
 #include "base/json.h"
@@ -222,6 +223,8 @@ size_t exposure_compare(const json_t *old, const json_t *now, const struct machi
 	size_t i;
 	json_t *state;
 	compare_name(&c, old, now);
+	interface_compare(json_object_get(old, "interface"), json_object_get(now, "interface"),
+		machine, findings);
 	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 	json_array_foreach (json_object_get(now, "states"), i, state)
 		compare_state(&c, json_object_get(before, json_get_text(state, "state")), state);

@@ -1,5 +1,6 @@
 #include "report/exposure.h"
 #include "report/html.h"
+#include "report/interface.h"
 #include "report/text.h"
 #include <string.h>
 
@@ -102,6 +103,7 @@ static void union_lines(const json_t *exposure,
 	json_t *value;
 	const char *terminal = terminal_words(json_object_get(exposure, "union"));
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
+	interface_lines(json_object_get(exposure, "interface"), line, out);
 	json_object_foreach (json_object_get(exposure, "union"), name, value) {
 		buf_clear(&text);
 		if (!strcmp(name, "terminal"))

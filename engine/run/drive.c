@@ -471,6 +471,8 @@ static void fill_result(const struct drive *drive, struct drive_result *out)
 		return;
 	out->status = drive->at.ended_ok ? RUN_OK : failed[drive->at.cause];
 	memcpy(out->reason, drive->at.reason, sizeof(out->reason));
+	const struct terminal_state *end = drive->at.state ? state_terminal(drive->at.state) : NULL;
+	out->exit_code = end && drive->at.cause == END_TERMINAL ? end->exit_code : 0;
 }
 
 static void give_back(const struct drive *drive)

@@ -100,6 +100,7 @@ struct drive_result {
 	enum run_status status;
 	bool already_ended; /* the journal already had its end; nothing was run */
 	bool ungranted;     /* REFUSED: a state asks for what the configuration does not grant */
+	int exit_code;      /* that the machine gives this end; 0: the status's own */
 	char state[DRIVE_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end, refusal or damage */
 	uint64_t seq;                       /* steps that are committed */

@@ -73,6 +73,33 @@ against() {
 	done
 }
 
+@test "--report and inspect show the parameters and the ends; --against notes what changed of them" {
+	sed -i 's/^vars: {}/vars: {operator: {base: {type: str, description: to compare with}, n: {type: int, value: 3, max: 9}}}/
+		s/reason: x}/reason: x}\n  odd: {kind: terminal, status: ok, exit_code: 20, reason: y}/; s/nonzero: done/nonzero: odd/' ../old/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report ../old
+	[[ $output == *"
+  parameters   base: str, required: to compare with
+               n: int = 3 (at most 9)
+  ends         done: ok, exit 0; odd: ok, exit 20
+"* ]]
+	run -0 --separate-stderr agent6 machine check --report --format markdown ../old
+	[[ $output == *"| parameters | base: str, required: to compare with |"* ]]
+	run -0 --separate-stderr agent6 machine inspect ../old
+	[[ $output == *"
+parameters   base: str, required: to compare with
+             n: int = 3 (at most 9)
+ends         done: ok, exit 0; odd: ok, exit 20
+"* ]]
+	run -0 --separate-stderr agent6 machine inspect --json ../old
+	[[ $(jq -c .interface <<<"$output") == '{"ends":[{"exit":0,"state":"done","status":"ok"},{"exit":20,"state":"odd","status":"ok"}],"parameters":[{"description":"to compare with","name":"base","required":true,"type":"str"},{"allows":"at most 9","max":9,"name":"n","required":false,"type":"int","value":3}]}' ]]
+	sed 's/base: {type: str, /base: {type: str, value: main, /; s/n: {type: int, value: 3, max: 9}/level: {type: str}/; s/exit_code: 20/exit_code: 21/' ../old/machine.yaml >../new/machine.yaml
+	against
+	[[ $status -eq 0 && $stderr == *'note[interface-changed]: the parameter was base: str, required: to compare with, and is base: str = "main": to compare with'* ]]
+	[[ $stderr == *"note[interface-changed]: a new parameter: level: str, required"* ]]
+	[[ $stderr == *"note[interface-changed]: a parameter is gone: n: int = 3 (at most 9)"* ]]
+	[[ $stderr == *"note[interface-changed]: the end was odd: ok, exit 20, and is odd: ok, exit 21"* ]]
+}
+
 @test "--report as JSON and as Markdown" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format json ../old

@@ -100,6 +100,29 @@ waiting() {
 	[[ $output == *max_transitions* ]]
 }
 
+@test "an end with an exit_code exits with it: resumed, too, and never where the machine did not get there" {
+	mkdir -p ends/scripts
+	cat >ends/machine.yaml <<'END'
+machine: ends
+version: 1
+initial: look
+budget: {max_transitions: 4}
+vars: {operator: {way: {type: str, value: a}}}
+states:
+  look: {kind: branch, when: [{if: way == 'a', goto: found}, {if: way == 'b', goto: lost}, {if: way == 'd', goto: look}, {else: true, goto: rest}]}
+  rest: {kind: wait, every_secs: 3600, on: {tick: found, signal: found}}
+  found: {kind: terminal, status: ok, exit_code: 20, reason: something was found}
+  lost: {kind: terminal, status: failed, exit_code: 63, reason: nothing}
+END
+	run -20 agent6 machine run ends
+	run -2 agent6 machine run ends
+	run -63 agent6 machine run ends --id b --set way=b
+	run -0 agent6 machine run ends --id c --set way=c --exit-on-wait
+	agent6 machine poke c
+	run -20 agent6 machine run ends --id c --set way=c --exit-on-wait
+	run -3 agent6 machine run ends --id d --set way=d
+}
+
 @test "retries count against max_transitions, and stand beside the steps wherever those do" {
 	flow went failed
 	sed -i 's/\["true"\]/["false"]/; s/timeout_secs/retry: {on: [nonzero], max: 2, backoff_secs: 0}\n    &/

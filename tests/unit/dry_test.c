@@ -91,6 +91,18 @@ static void run(const char *states, size_t failures, const char *want)
 	fixture_done(&f);
 }
 
+static const char *const words[] = {"bug", "idea"};
+static const struct {
+	struct type t;
+	struct constraint constraint;
+} narrow[] = {
+	{{.kind = TYPE_INT}, {.min = {true, true, 5, 5}, .max = {true, true, 6, 6}}},
+	{{.kind = TYPE_FLOAT}, {.min = {true, false, 0, 0.25}, .max = {true, false, 0, 0.5}}},
+	{{.kind = TYPE_STR}, {.max_len = 2}},
+	{{.kind = TYPE_STR}, {.values = words, .value_count = 2}},
+	{{.kind = TYPE_LIST, .item = TYPE_STR}, {.values = words, .value_count = 2}},
+};
+
 static void values(void)
 {
 	struct fixture f;
@@ -110,18 +122,6 @@ static void values(void)
 	json_auto_t *weakest = dry_value(t, 0, hints), *fullest = dry_value(t, 1, hints);
 	is(json_object_size(weakest), 1, "the weakest has the required field only");
 	is(json_object_size(fullest), 3, "the fullest has all");
-	static const char *const words[] = {"bug", "idea"};
-	static const struct {
-		struct type t;
-		struct constraint constraint;
-	} narrow[] = {
-		{{.kind = TYPE_INT}, {.min = {true, true, 5, 5}, .max = {true, true, 6, 6}}},
-		{{.kind = TYPE_FLOAT},
-			{.min = {true, false, 0, 0.25}, .max = {true, false, 0, 0.5}}},
-		{{.kind = TYPE_STR}, {.max_len = 2}},
-		{{.kind = TYPE_STR}, {.values = words, .value_count = 2}},
-		{{.kind = TYPE_LIST, .item = TYPE_STR}, {.values = words, .value_count = 2}},
-	};
 	for (unsigned i = 0; i < ARRAY_LEN(narrow) * 40; i++) {
 		struct demand demand = {narrow[i / 40].t, &narrow[i / 40].constraint, VALUE_WHOLE};
 		json_auto_t *value =

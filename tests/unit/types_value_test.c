@@ -34,28 +34,29 @@ static void check(struct type t, const char *text, enum value_mode mode, const c
 	is(rc, *want ? -1 : 0, "%s: result", text);
 }
 
+static const struct field narrow_fields[] = {
+	{.name = "n",
+		.type = {.kind = TYPE_INT},
+		.constraint = {.min = {true, true, INT64_MAX - 1, 9.2e18},
+			.max = {true, true, INT64_MAX, 9.2e18}}},
+	{.name = "share",
+		.type = {.kind = TYPE_FLOAT},
+		.optional = true,
+		.constraint = {.min = {true, false, 0, 0.5}, .max = {true, true, 1, 1}}},
+	{.name = "text",
+		.type = {.kind = TYPE_STR},
+		.optional = true,
+		.constraint = {.max_len = 3}},
+	{.name = "tags",
+		.type = {.kind = TYPE_LIST, .item = TYPE_STR},
+		.optional = true,
+		.constraint = {.values = labels, .value_count = 2, .max_len = 2}},
+};
+static struct record narrow = {
+	.name = "narrow", .fields = narrow_fields, .field_count = ARRAY_LEN(narrow_fields)};
+
 static void constraints(void)
 {
-	static const struct field narrow_fields[] = {
-		{.name = "n",
-			.type = {.kind = TYPE_INT},
-			.constraint = {.min = {true, true, INT64_MAX - 1, 9.2e18},
-				.max = {true, true, INT64_MAX, 9.2e18}}},
-		{.name = "share",
-			.type = {.kind = TYPE_FLOAT},
-			.optional = true,
-			.constraint = {.min = {true, false, 0, 0.5}, .max = {true, true, 1, 1}}},
-		{.name = "text",
-			.type = {.kind = TYPE_STR},
-			.optional = true,
-			.constraint = {.max_len = 3}},
-		{.name = "tags",
-			.type = {.kind = TYPE_LIST, .item = TYPE_STR},
-			.optional = true,
-			.constraint = {.values = labels, .value_count = 2, .max_len = 2}},
-	};
-	static struct record narrow = {
-		.name = "narrow", .fields = narrow_fields, .field_count = ARRAY_LEN(narrow_fields)};
 	struct type t = {.kind = TYPE_RECORD, .record = &narrow};
 	struct arena arena;
 	arena_init(&arena);

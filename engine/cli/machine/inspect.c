@@ -2,6 +2,7 @@
 #include "cli/verb/loaded.h"
 #include "cli/verb/setup.h"
 #include "cli/verb/verb.h"
+#include "report/interface.h"
 #include "report/text.h"
 #include <stdio.h>
 #include <unistd.h>
@@ -23,6 +24,17 @@ static json_t *members_json(const struct bundle *bundle)
 
 static const char *const forms[] = {"packed", "directory", "loose"};
 
+static void add_line(struct buf *out, const char *label, const char *text)
+{
+	size_t at = out->len;
+	AUTO_BUF clean = BUF_INIT(INSPECT_BYTES_MAX);
+	text_clean_hidden(&clean, text, SIZE_MAX);
+	buf_adds(out, label);
+	text_pad(out, at, LABEL_COLUMNS);
+	wrap_text(out, clean.data, LABEL_COLUMNS, text_columns(STDOUT_FILENO));
+	buf_addc(out, '\n');
+}
+
 static void inspect_text(const struct loaded *loaded, const char *principal, struct buf *out)
 {
 	const struct bundle *b = loaded->bundle;
@@ -36,6 +48,8 @@ static void inspect_text(const struct loaded *loaded, const char *principal, str
 		wrap_text(out, what.data, LABEL_COLUMNS, columns);
 		buf_addc(out, '\n');
 	}
+	json_auto_t *interface = interface_of(loaded->machine);
+	interface_lines(interface, add_line, out);
 	buf_addf(out, "form         %s\ndigest      ", forms[b->form]);
 	/* Label and digest together would exceed 80 columns. */
 	buf_addf(out, "%s%s\n", columns < LABEL_COLUMNS + DIGEST_WIDTH ? "\n  " : " ", b->digest);
@@ -86,11 +100,12 @@ static int inspect(void *ctx, const struct loaded *loaded)
 	if (code)
 		return code;
 	if (call_has(c, "json")) {
-		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s?, s:o}", "machine",
+		json_auto_t *all = json_pack("{s:s, s:o, s:s, s:s, s:s?, s:o, s:o}", "machine",
 			loaded->machine->name, "description",
 			text_hidden_json(loaded->machine->description), "form",
 			forms[loaded->bundle->form], "digest", loaded->bundle->digest, "signed_by",
-			*principal ? principal : NULL, "members", members_json(loaded->bundle));
+			*principal ? principal : NULL, "interface", interface_of(loaded->machine),
+			"members", members_json(loaded->bundle));
 		text_json_line(all);
 		return EXIT_OK;
 	}

@@ -92,7 +92,9 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 		show_result(&show, start.id, &result);
 	tell_branch(&show, &start, &result);
 	show_done(&show);
-	return again ? EXIT_REFUSED : run_status_exit(result.status);
+	if (again)
+		return EXIT_REFUSED;
+	return result.exit_code ? result.exit_code : run_status_exit(result.status);
 }
 
 /* Refuses an instance's id in place of a bundle. */

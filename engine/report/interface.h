@@ -1,0 +1,23 @@
+/*
+ * The interface of a machine: the parameters that a start gives it, and the ends that it can reach
+ * with the exit status of `run` at each. A reviewer reads it, and whoever starts the machine.
+ */
+#ifndef REPORT_INTERFACE_H
+#define REPORT_INTERFACE_H
+#include "machine/machine.h"
+
+/* Returns {"parameters": [{"name", "type", "required", "value", "description", "enum", "min",
+ * "max", "max_len", "allows"}], "ends": [{"state", "status", "exit"}]}; members that a parameter
+ * lacks are left out. New reference. */
+json_t *interface_of(const struct machine *machine);
+
+/* Writes one line of a report: a label and its text. */
+typedef void interface_line(struct buf *out, const char *label, const char *text);
+
+/* Writes a line for each parameter and one for the ends. */
+void interface_lines(const json_t *interface, interface_line *line, struct buf *out);
+
+/* Adds a note for every difference between the interfaces of two versions of a machine. */
+void interface_compare(const json_t *old, const json_t *now, const struct machine *machine,
+	struct findings *findings);
+#endif
