@@ -390,6 +390,14 @@ static void print_help(const char *sentence)
 	free(clause);
 }
 
+/* Reports whether a list is a command. No keyword of JSON Schema says so, and an annotation of our
+ * own would be refused by strict validators. */
+static bool is_command(const json_t *schema)
+{
+	const char *comment = json_string_value(json_object_get(schema, "$comment"));
+	return comment && !strcmp(comment, "command");
+}
+
 /* Checks that each keyword belongs to this kind of schema. */
 static void check_keywords(const json_t *schema, const char *place)
 {
@@ -398,7 +406,7 @@ static void check_keywords(const json_t *schema, const char *place)
 		const char *const keywords[12];
 	} by_type[] = {
 		{"string", {"type", "pattern", "minLength", "maxLength", "enum", "const"}},
-		{"array", {"type", "items", "minItems", "maxItems", "uniqueItems", "format"}},
+		{"array", {"type", "items", "minItems", "maxItems", "uniqueItems"}},
 		{"object",
 			{"type", "properties", "required", "additionalProperties", "propertyNames",
 				"minProperties", "maxProperties", "oneOf", "allOf"}},
@@ -422,9 +430,8 @@ static void check_keywords(const json_t *schema, const char *place)
 	const json_t *items = json_object_get(schema, "items");
 	if (json_object_get(schema, "uniqueItems") && kinds_of(items, place) != 1u << DOC_STR)
 		fail(place, "uniqueItems is supported for strings only");
-	const char *format = json_string_value(json_object_get(schema, "format"));
-	if (json_object_get(schema, "format") && (!format || strcmp(format, "command") != 0))
-		fail(place, "the only format of an array is `command`");
+	if (json_object_get(schema, "$comment") && (strcmp(type, "array") || !is_command(schema)))
+		fail(place, "the only `$comment` is `command`, of an array");
 	if (!strcmp(type, "object") && !json_is_object(rest) && !json_is_false(rest))
 		fail(place, "an object must say what additionalProperties are");
 }
@@ -499,7 +506,7 @@ static void print_shape(const json_t *schema, const struct parts *parts, int id,
 	if (refused || json_array_size(json_object_get(schema, "enum")) == 1)
 		print_help(json_string_value(json_object_get(schema, "description")));
 	printf("\t.refused = %d, .command = %d,\n\t.kinds = 0x%xu,\n", refused != NULL,
-		json_object_get(schema, "format") != NULL, kinds_of(schema, place));
+		is_command(schema), kinds_of(schema, place));
 	printf("\t.boolean = %d,\n", json_is_boolean(constant) ? json_is_true(constant) : -1);
 	if (values)
 		printf("\t.values = %s_values_%d, .value_count = %zu,\n", prefix, id, values);

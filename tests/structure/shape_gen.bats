@@ -34,8 +34,8 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":["string","integer","null"]}' '`type`'
 	refuses '{"type":["null"]}' '`type`'
 	refuses '{"type":"array","items":{"type":"integer"},"uniqueItems":true}' 'uniqueItems'
-	refuses '{"type":"array","items":{"type":"string"},"format":"set"}' 'the only format'
-	refuses '{"type":"array","items":{"type":"string"},"format":1}' 'the only format'
+	refuses '{"type":"array","items":{"type":"string"},"$comment":"set"}' 'the only `$comment`'
+	refuses '{"type":"array","items":{"type":"string"},"$comment":1}' 'the only `$comment`'
 }
 
 @test "a pattern that would need backtracking, or more than ASCII" {
