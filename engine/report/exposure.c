@@ -107,7 +107,7 @@ static json_t *tool_exposure(const struct state *state, const struct confine *co
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
-		jail_access_name(policy.access), "mode", "tool", "terminal", terminal_ranks[t->pty],
+		jail_access_name((enum jail_access)policy.access), "mode", "tool", "terminal", terminal_ranks[t->pty],
 		"sets", "reads", policy.read, "writes", policy.write, "egress", tool_egress(t),
 		"env", env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits",
 		limits, "egress_refused", refused);
