@@ -141,5 +141,5 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 		policy.access = JAIL_WRITE;
 	}
 	AUTO_FACT fact = {0};
-	return try_jail(live, policy, NULL, &fact, e);
+	return try_jail(live, policy, NULL, &fact, e) == LIVE_FACT ? 0 : -1;
 }

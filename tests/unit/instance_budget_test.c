@@ -100,7 +100,7 @@ int main(void)
 	fixture_init(&fixture, yaml);
 	if (!fixture.m)
 		bail("the fixture is wrong: %s", fixture.findings.items[0].message);
-	for (int kind = 0; kind < KIND_COUNT; kind++) {
+	for (enum state_kind kind = 0; kind < KIND_COUNT; kind++) {
 		ok(machine_state(fixture.m, state_kind_name(kind)) != NULL, "a state of kind %s",
 			state_kind_name(kind));
 		test_transitions(kind);
