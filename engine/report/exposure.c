@@ -107,10 +107,10 @@ static json_t *tool_exposure(const struct state *state, const struct confine *co
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
 		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
-		jail_access_name((enum jail_access)policy.access), "mode", "tool", "terminal", terminal_ranks[t->pty],
-		"sets", "reads", policy.read, "writes", policy.write, "egress", tool_egress(t),
-		"env", env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits",
-		limits, "egress_refused", refused);
+		jail_access_name((enum jail_access)policy.access), "mode", "tool", "terminal",
+		terminal_ranks[t->pty], "sets", "reads", policy.read, "writes", policy.write,
+		"egress", tool_egress(t), "env", env_names(t), "secrets",
+		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
 	json_auto_t *near = private_text(t, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
