@@ -176,10 +176,14 @@ static const char *instead_of(const char *word, size_t len)
 static void look_for_statement(const struct text *text)
 {
 	for (const char *at = text->source; (at = strstr(at, "{%")); at += 2) {
-		const char *word = at + 2 + strspn(at + 2, "-+ "), *end = strstr(at, "%}");
+		const char *word = at + 2 + strspn(at + 2, "-+ ");
 		const char *instead = instead_of(word, strspn(word, "abcdefghijklmnopqrstuvwxyz"));
-		if (text->code || !end || !instead)
+		if (!instead)
 			continue;
+		/* Only for a word: looked for at every `{%`, the end would cost a search each. */
+		const char *end = strstr(at, "%}");
+		if (!end)
+			return;
 		struct site site = {
 			.findings = text->findings, .doc = text->m->doc, .state = text->s->name};
 		bool inside;
@@ -200,7 +204,8 @@ static void look_at(void *ctx, const struct template *template, bool is_code)
 	text.source = template ? template_source(template) : "";
 	text.code = is_code;
 	look_through(&text);
-	look_for_statement(&text);
+	if (!text.code)
+		look_for_statement(&text);
 }
 
 /* Looks at the values of `env`, which are literal. */
