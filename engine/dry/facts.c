@@ -72,7 +72,7 @@ static json_t *fit_number(const struct constraint *constraint, json_t *number)
 	if (!end)
 		return number;
 	json_decref(number);
-	return end->is_integer ? json_integer(end->integer) : json_real(end->number);
+	return range_end_json(end);
 }
 
 static json_t *fit_text(int64_t max_len, json_t *text)

@@ -6,27 +6,22 @@
 
 enum { LINE_BYTES_MAX = 64 * 1024, VALUE_BYTES_MAX = 200 };
 
-static json_t *end_of_range(const struct range_end *end)
-{
-	if (!end->present)
-		return NULL;
-	return end->is_integer ? json_integer(end->integer) : json_real(end->number);
-}
-
 static json_t *parameter_of(const struct variable *variable)
 {
-	const struct constraint *constraint = &variable->constraint;
-	json_t *values = constraint->values ? json_array() : NULL;
-	for (size_t i = 0; i < constraint->value_count; i++)
-		json_array_append_new(values, json_string(constraint->values[i]));
-	AUTO_BUF narrowed = BUF_INIT(LINE_BYTES_MAX);
-	constraint_show(constraint, variable->type, &narrowed);
-	return json_pack("{s:s, s:s, s:b, s:O*, s:s*, s:o*, s:o*, s:o*, s:o*, s:s*}", "name",
-		variable->name, "type", type_name(variable->type), "required", !variable->initial,
-		"value", variable->initial, "description", variable->description, "enum", values,
-		"min", end_of_range(&constraint->min), "max", end_of_range(&constraint->max),
-		"max_len", constraint->max_len ? json_integer(constraint->max_len) : NULL, "allows",
-		narrowed.len ? narrowed.data : NULL);
+	AUTO_BUF allows = BUF_INIT(LINE_BYTES_MAX);
+	constraint_show(&variable->constraint, variable->type, &allows);
+	json_t *out = json_pack("{s:s, s:s, s:b, s:O*, s:s*, s:s*}", "name", variable->name, "type",
+		type_name(variable->type), "required", !variable->initial, "value",
+		variable->initial, "description", variable->description, "allows",
+		allows.len ? allows.data : NULL);
+	constraint_to_json(&variable->constraint, out);
+	return out;
+}
+
+static json_t *end_of(const struct state *state, const struct terminal_state *end)
+{
+	return json_pack("{s:s, s:s, s:i}", "state", state->name, "status",
+		end->ok ? "ok" : "failed", "exit", end->exit_code ? end->exit_code : !end->ok);
 }
 
 json_t *interface_of(const struct machine *machine)
@@ -38,10 +33,7 @@ json_t *interface_of(const struct machine *machine)
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct terminal_state *end = state_terminal(&machine->states[i]);
 		if (end)
-			json_array_append_new(
-				ends, json_pack("{s:s, s:s, s:i}", "state", machine->states[i].name,
-					      "status", end->ok ? "ok" : "failed", "exit",
-					      end->exit_code ? end->exit_code : !end->ok));
+			json_array_append_new(ends, end_of(&machine->states[i], end));
 	}
 	return json_pack("{s:o, s:o}", "parameters", parameters, "ends", ends);
 }
@@ -65,6 +57,13 @@ static void show_parameter(const json_t *parameter, struct buf *out)
 		buf_addf(out, ": %s", description);
 }
 
+/* Appends an end: "done: ok, exit 0". */
+static void show_end(const json_t *end, struct buf *out)
+{
+	buf_addf(out, "%s: %s, exit %lld", json_get_text(end, "state"),
+		json_get_text(end, "status"), (long long)json_get_int(end, "exit"));
+}
+
 void interface_lines(const json_t *interface, interface_line *line, struct buf *out)
 {
 	size_t i;
@@ -75,87 +74,86 @@ void interface_lines(const json_t *interface, interface_line *line, struct buf *
 		show_parameter(item, &text);
 		line(out, i ? "" : "parameters", text.data);
 	}
-	json_array_foreach (json_object_get(interface, "ends"), i, item)
-		buf_addf(&ends, "%s%s: %s, exit %lld", i ? "; " : "", json_get_text(item, "state"),
-			json_get_text(item, "status"), (long long)json_get_int(item, "exit"));
+	json_array_foreach (json_object_get(interface, "ends"), i, item) {
+		buf_adds(&ends, i ? "; " : "");
+		show_end(item, &ends);
+	}
 	if (ends.len)
 		line(out, "ends", ends.data);
 }
 
 /* --- the difference between two versions ------------------------------------------------------ */
 
-struct difference {
-	const struct machine *machine;
-	struct findings *findings;
-	const char *list, *key; /* of the interface; the member that names an item */
-};
+static const struct doc_node *parameter_node(const struct machine *machine, const char *name)
+{
+	return machine_variable(machine, name)->node;
+}
+
+static const struct doc_node *end_node(const struct machine *machine, const char *name)
+{
+	return machine_state(machine, name)->key;
+}
+
+/* A list of the interface. */
+static const struct interface_part {
+	const char *list, *key; /* its name; the member that names an item */
+	const char *kind;       /* of an item, for people */
+	void (*show)(const json_t *item, struct buf *out);
+	/* Returns the declaration of that name. */
+	const struct doc_node *(*node)(const struct machine *machine, const char *name);
+} parts[] = {{"parameters", "name", "parameter", show_parameter, parameter_node},
+	{"ends", "state", "end", show_end, end_node}};
 
 /* Returns an object of the items by their names. */
-static json_t *items_by_name(const json_t *interface, const struct difference *difference)
+static json_t *items_by_name(const json_t *interface, const struct interface_part *part)
 {
 	size_t i;
 	json_t *item, *all = json_object();
-	json_array_foreach (json_object_get(interface, difference->list), i, item)
-		json_object_set(all, json_get_text(item, difference->key), item);
+	json_array_foreach (json_object_get(interface, part->list), i, item)
+		json_object_set(all, json_get_text(item, part->key), item);
 	return all;
 }
 
-static void show_item(const json_t *item, const struct difference *difference, struct buf *out)
-{
-	if (!strcmp(difference->list, "parameters"))
-		show_parameter(item, out);
-	else
-		buf_addf(out, "%s: %s, exit %lld", json_get_text(item, "state"),
-			json_get_text(item, "status"), (long long)json_get_int(item, "exit"));
-}
-
-/* Adds a note; `old` NULL: the item is new, `now` NULL: it is gone. */
-static void note_difference(
-	const struct difference *difference, const json_t *old, const json_t *now)
+/* Says what became of an item; nothing if it is as it was. `old` NULL: it is new, `now` NULL: it is
+ * gone. */
+static void show_difference(
+	const struct interface_part *part, const json_t *old, const json_t *now, struct buf *out)
 {
 	AUTO_BUF before = BUF_INIT(LINE_BYTES_MAX), after = BUF_INIT(LINE_BYTES_MAX);
-	const char *kind = !strcmp(difference->list, "parameters") ? "parameter" : "end";
 	if (old)
-		show_item(old, difference, &before);
+		part->show(old, &before);
 	if (now)
-		show_item(now, difference, &after);
-	if (old && now && !strcmp(before.data, after.data))
-		return;
-	const struct machine *m = difference->machine;
-	const char *name = json_get_text(now, difference->key);
-	const struct variable *variable = now ? machine_variable(m, name) : NULL;
-	const struct state *state = now ? machine_state(m, name) : NULL;
-	const struct doc_node *at = !strcmp(kind, "end") ? state ? state->key : NULL
-				    : variable           ? variable->node
-							 : NULL;
-	if (!at)
-		at = m->doc->root;
+		part->show(now, &after);
 	if (!old)
-		finding_add(difference->findings, RULE_INTERFACE_CHANGED, m->doc, at,
-			"a new %s: %s", kind, after.data);
+		buf_addf(out, "a new %s: %s", part->kind, after.data);
 	else if (!now)
-		finding_add(difference->findings, RULE_INTERFACE_CHANGED, m->doc, at,
-			"a %s is gone: %s", kind, before.data);
-	else
-		finding_add(difference->findings, RULE_INTERFACE_CHANGED, m->doc, at,
-			"the %s was %s, and is %s", kind, before.data, after.data);
+		buf_addf(out, "a %s is gone: %s", part->kind, before.data);
+	else if (strcmp(before.data, after.data) != 0)
+		buf_addf(out, "the %s was %s, and is %s", part->kind, before.data, after.data);
+}
+
+static void compare_part(const json_t *old, const json_t *now, const struct interface_part *part,
+	const struct machine *machine, struct findings *findings)
+{
+	json_auto_t *before = items_by_name(old, part), *after = items_by_name(now, part);
+	json_auto_t *all = json_copy(after);
+	const char *name;
+	json_t *item;
+	json_object_update_missing(all, before);
+	json_object_foreach (all, name, item) {
+		const json_t *is = json_object_get(after, name);
+		AUTO_BUF text = BUF_INIT(2 * LINE_BYTES_MAX);
+		show_difference(part, json_object_get(before, name), is, &text);
+		if (text.len)
+			finding_add(findings, RULE_INTERFACE_CHANGED, machine->doc,
+				is ? part->node(machine, name) : machine->doc->root, "%s",
+				text.data);
+	}
 }
 
 void interface_compare(const json_t *old, const json_t *now, const struct machine *machine,
 	struct findings *findings)
 {
-	struct difference lists[] = {
-		{machine, findings, "parameters", "name"}, {machine, findings, "ends", "state"}};
-	for (size_t at = 0; at < ARRAY_LEN(lists); at++) {
-		const struct difference *difference = &lists[at];
-		json_auto_t *before = items_by_name(old, difference);
-		json_auto_t *after = items_by_name(now, difference);
-		const char *name;
-		json_t *item;
-		json_object_foreach (after, name, item)
-			note_difference(difference, json_object_get(before, name), item);
-		json_object_foreach (before, name, item)
-			if (!json_object_get(after, name))
-				note_difference(difference, item, NULL);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		compare_part(old, now, &parts[i], machine, findings);
 }

@@ -14,20 +14,20 @@ static json_t *texts_to_json(const char *const *texts, size_t count)
 	return list;
 }
 
-static json_t *end_to_json(const struct range_end *end)
+json_t *range_end_json(const struct range_end *end)
 {
 	return end->is_integer ? json_integer(end->integer) : json_real(end->number);
 }
 
-static void constraint_to_json(const struct constraint *constraint, json_t *out)
+void constraint_to_json(const struct constraint *constraint, json_t *out)
 {
 	if (constraint->values)
 		json_object_set_new(
 			out, "enum", texts_to_json(constraint->values, constraint->value_count));
 	if (constraint->min.present)
-		json_object_set_new(out, "min", end_to_json(&constraint->min));
+		json_object_set_new(out, "min", range_end_json(&constraint->min));
 	if (constraint->max.present)
-		json_object_set_new(out, "max", end_to_json(&constraint->max));
+		json_object_set_new(out, "max", range_end_json(&constraint->max));
 	if (constraint->max_len)
 		json_object_set_new(out, "max_len", json_integer(constraint->max_len));
 }
@@ -197,9 +197,9 @@ static void constrain_schema(const struct field *field, json_t *schema)
 		json_object_set_new(is_list ? json_object_get(schema, "items") : schema, "enum",
 			texts_to_json(constraint->values, constraint->value_count));
 	if (constraint->min.present)
-		json_object_set_new(schema, "minimum", end_to_json(&constraint->min));
+		json_object_set_new(schema, "minimum", range_end_json(&constraint->min));
 	if (constraint->max.present)
-		json_object_set_new(schema, "maximum", end_to_json(&constraint->max));
+		json_object_set_new(schema, "maximum", range_end_json(&constraint->max));
 	if (constraint->max_len)
 		json_object_set_new(schema, is_list ? "maxItems" : "maxLength",
 			json_integer(constraint->max_len));

@@ -49,7 +49,7 @@ bool type_scalar(const char *text, struct type *out)
 	return false;
 }
 
-static void show_end(const struct range_end *end, struct buf *out)
+void range_end_show(const struct range_end *end, struct buf *out)
 {
 	if (end->is_integer)
 		buf_addf(out, "%lld", (long long)end->integer);
@@ -64,11 +64,11 @@ void constraint_show(const struct constraint *constraint, struct type t, struct 
 		buf_addf(out, "%s%s", i ? ", " : "one of ", constraint->values[i]);
 	if (min->present) {
 		buf_adds(out, max->present ? "" : "at least ");
-		show_end(min, out);
+		range_end_show(min, out);
 	}
 	if (max->present) {
 		buf_adds(out, min->present ? " to " : "at most ");
-		show_end(max, out);
+		range_end_show(max, out);
 	}
 	if (constraint->max_len)
 		buf_addf(out, "%sat most %lld %s", constraint->value_count ? ", " : "",

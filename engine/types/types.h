@@ -74,6 +74,11 @@ bool type_scalar(const char *text, struct type *out);
 /* Appends the constraint as people read it: "one of low, high", "1 to 9", "at most 20 items";
  * nothing if there is none. */
 void constraint_show(const struct constraint *constraint, struct type t, struct buf *out);
+/* Sets its members in `out` as a declaration has them: enum, min, max, max_len. */
+void constraint_to_json(const struct constraint *constraint, json_t *out);
+/* Return an end that is present as a new reference; append it as text. */
+json_t *range_end_json(const struct range_end *end);
+void range_end_show(const struct range_end *end, struct buf *out);
 /* Returns the type of a list's items. */
 struct type type_item(struct type list);
 /* Finishes a record that has its name: sorts its names for record_field, makes list_name. Returns a

@@ -165,17 +165,13 @@ static void check_end(struct check *check, const struct range_end *end, int side
 {
 	if (!end->present || compare_to_end(value, end) * side <= 0)
 		return;
-	char shown[32], limit[32];
-	if (json_is_integer(value))
-		snprintf(shown, sizeof(shown), "%lld", (long long)json_integer_value(value));
-	else
-		snprintf(shown, sizeof(shown), "%.15g", json_real_value(value));
-	if (end->is_integer)
-		snprintf(limit, sizeof(limit), "%lld", (long long)end->integer);
-	else
-		snprintf(limit, sizeof(limit), "%.15g", end->number);
-	problem(check, place, "%s is %s than %s, the %s", shown, side < 0 ? "less" : "more", limit,
-		side < 0 ? "minimum" : "maximum");
+	const struct range_end given = {
+		true, json_is_integer(value), json_integer_value(value), json_number_value(value)};
+	AUTO_BUF shown = BUF_INIT(SHOWN_BYTES), limit = BUF_INIT(SHOWN_BYTES);
+	range_end_show(&given, &shown);
+	range_end_show(end, &limit);
+	problem(check, place, "%s is %s than %s, the %s", shown.data, side < 0 ? "less" : "more",
+		limit.data, side < 0 ? "minimum" : "maximum");
 }
 
 /* Checks a value whose kind fits. */
