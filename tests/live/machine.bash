@@ -74,16 +74,17 @@ states:
 END
 }
 
-# The instance `parked`, which waits to be poked and then ends ok.
-parked() {
-	machine_file parked <<'END'
+# An instance that waits to be poked and then ends ok.
+parked() { # [NAME]
+	local name=${1-parked}
+	machine_file "$name" <<'END'
 initial: park
 budget: {max_transitions: 9}
 states:
   park: {kind: wait, on: {signal: good}}
   good: {kind: terminal, status: ok, reason: good}
 END
-	go parked --exit-on-wait
+	go "$name" --exit-on-wait
 }
 
 go() { # NAME [OPTION...]

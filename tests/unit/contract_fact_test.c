@@ -3,10 +3,10 @@
 #include "base/json.h"
 #include "contract/fact.h"
 #include "contract/fact_table.h"
+#include "tests/kit/journals.h"
 #include "tests/kit/members.h"
 #include "tests/kit/tap.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,29 +41,19 @@ static void comes_back(const char *file, const json_t *json)
 	is_str(is, was, "and it comes back");
 }
 
+static size_t facts;
+
+static void check_line(const char *file, json_t *line)
+{
+	const json_t *fact = json_object_get(line, "fact");
+	if (fact)
+		comes_back(file, fact);
+	facts += !!fact;
+}
+
 static void test_recorded(void)
 {
-	char pattern[4096];
-	glob_t found;
-	size_t facts = 0;
-	snprintf(pattern, sizeof(pattern), "%s/tests/golden/journals/*/journal.jsonl",
-		getenv("AGENT6_SRC"));
-	if (glob(pattern, 0, NULL, &found))
-		bail("no recorded journal");
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		json_t *line;
-		FILE *file = fopen(found.gl_pathv[i], "r");
-		while (file && (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
-			const json_t *fact = json_object_get(line, "fact");
-			if (fact)
-				comes_back(found.gl_pathv[i] + strlen(pattern) - 15, fact);
-			facts += !!fact;
-			json_decref(line);
-		}
-		if (file)
-			fclose(file);
-	}
-	globfree(&found);
+	journals_each(check_line);
 	ok(facts > 30, "there were %zu", facts);
 }
 

@@ -3,10 +3,10 @@
 #include "base/json.h"
 #include "contract/line.h"
 #include "contract/line_table.h"
+#include "tests/kit/journals.h"
 #include "tests/kit/members.h"
 #include "tests/kit/tap.h"
 
-#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,27 +52,15 @@ static void comes_back(const char *file, const json_t *json)
 	is_str(is, was, "and it comes back");
 }
 
+static void check_line(const char *file, json_t *line)
+{
+	json_object_del(line, "h"); /* the journal's own */
+	comes_back(file, line);
+}
+
 static void test_recorded(void)
 {
-	char pattern[4096];
-	glob_t found;
-	size_t count = 0;
-	snprintf(pattern, sizeof(pattern), "%s/tests/golden/journals/*/journal.jsonl",
-		getenv("AGENT6_SRC"));
-	if (glob(pattern, 0, NULL, &found))
-		bail("no recorded journal");
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		json_t *line;
-		FILE *file = fopen(found.gl_pathv[i], "r");
-		for (; file && (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL)); count++) {
-			json_object_del(line, "h"); /* the journal's own */
-			comes_back(found.gl_pathv[i] + strlen(pattern) - 15, line);
-			json_decref(line);
-		}
-		if (file)
-			fclose(file);
-	}
-	globfree(&found);
+	size_t count = journals_each(check_line);
 	ok(count > 60, "there were %zu", count);
 }
 
