@@ -4,8 +4,8 @@ shape_headers := $(shape_names:%=$(out)/gen/%_shape.h)
 
 host_cc = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 -g -O1 $(warnings) -o $@ $(filter %.c,$^)
 
-$(out)/host/shape_gen: schema/tools/shape_gen.c schema/tools/pattern_gen.c \
-		schema/tools/shape_gen.h schema/doc.h $(out)/flags
+$(out)/host/shape_gen: schema/tools/shape_gen.c schema/tools/shape_keywords.c \
+		schema/tools/pattern_gen.c schema/tools/shape_gen.h schema/doc.h $(out)/flags
 	$(host_cc) -ljansson
 $(out)/gen/%_shape.h: schema/%.schema.json $(out)/host/shape_gen
 	@mkdir -p $(@D)
