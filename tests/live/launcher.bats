@@ -211,12 +211,17 @@ lost_before_it_looked() { # WHO PROFILE
 	two_tools "lost-$2" '[sh, -c, "git init -q sub; touch up; sleep 60"]' 90
 	rm -rf up ran sub
 	$1 "$SCRATCH/go" "$SCRATCH/lost-$2" >"$SCRATCH/said" 2>&1 3>&- &
-	local code=0 run resident
+	local code=0 run resident children
 	eventually test -e up
 	run=$(pgrep -f "^$AGENT6_BIN/agent6 machine run .*$SCRATCH/lost-$2\$")
 	resident=$(pgrep -P "$run" agent6-jail)
-	# shellcheck disable=SC2046 # numbers
-	kill -9 "$resident" $(pgrep -P "$resident")
+	children=$(pgrep -P "$resident")
+	# One that is left for a moment looks, and tells it: all stop first, and the resident, whose end
+	# would wake the others, is killed last.
+	# shellcheck disable=SC2086 # numbers
+	kill -STOP "$resident" $children
+	# shellcheck disable=SC2086
+	kill -9 $children "$resident"
 	wait $! || code=$?
 	cat "$SCRATCH/said"
 	[[ $code -ne 0 && ! -e ran ]]
