@@ -63,7 +63,9 @@ static const struct verb verbs[] = {
 		.view = "find fresh -type f | sort | xargs -r cat | sha256sum",
 		.again = 2},
 	{.argv = {"machine", "report", "ended", "-o", "page.html"},
-		.view = "cat page.html | sha256sum"},
+		/* A data directory that could not be searched is told of, and hides nothing else. */
+		.view = "sed '/^<nav /d; /^<section [^>]*\"repositories\"/,/^<\\/section>/d' page.html | "
+			"sha256sum"},
 	{.argv = {"machine", "prune", "ended"},
 		.view = "cd ../state/*/machines/ended && "
 			"find . -type f ! -name lock | sort | xargs cat | sha256sum",
