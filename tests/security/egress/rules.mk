@@ -10,11 +10,12 @@ $(attempts:%=$(out)/obj/%.o): CFLAGS += -Wno-conversion -Wno-sign-conversion
 $(egress)/agent: $(out)/obj/tests/security/egress/agent.o $(attempts:%=$(out)/obj/%.o) $(extra.agent6-agent) $(archives)
 	$(test_link) -o $@ $(filter %.o,$^) $(test_libs)
 
-test-helpers: $(egress)/attempt $(egress)/agent
 
 # `make teeth`: the same agent, but the environment can leave layers of its confinement out.
 $(out)/teeth/agent: $(out)/obj/tests/security/egress/agent.o $(out)/obj/tests/security/egress/agent_layers.o \
 		$(attempts:%=$(out)/obj/%.o) $(archives)
-	$(test_link) $(patsubst %,-Wl$(comma)--wrap=confine_%,network landlock privileges seccomp) -o $@ \
+	$(test_link) $(patsubst %,-Wl$(comma)--wrap=self_confine_%,network landlock privileges seccomp) -o $@ \
 		$(filter %.o,$^) $(test_libs)
 teeth: all $(out)/teeth/agent $(egress)/attempt $(egress)/agent
+# Built with the tests too, so that a new name of a function in it is found there.
+test-helpers: $(egress)/attempt $(egress)/agent $(out)/teeth/agent
