@@ -63,8 +63,10 @@ static const struct verb verbs[] = {
 		.view = "find fresh -type f | sort | xargs -r cat | sha256sum",
 		.again = 2},
 	{.argv = {"machine", "report", "ended", "-o", "page.html"},
-		/* A data directory that could not be searched is told of, and hides nothing else. */
-		.view = "sed '/^<nav /d; /^<section [^>]*\"repositories\"/,/^<\\/section>/d' page.html | "
+		/* A data directory that could not be searched is told of, and hides nothing else.
+		 */
+		.view = "sed '/^<nav /d; /^<section [^>]*\"repositories\"/,/^<\\/section>/d' "
+			"page.html | "
 			"sha256sum"},
 	{.argv = {"machine", "prune", "ended"},
 		.view = "cd ../state/*/machines/ended && "

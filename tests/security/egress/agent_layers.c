@@ -11,11 +11,11 @@
 	X(privileges, (json_t * layers, struct err * e), (layers, e))                              \
 	X(seccomp, (json_t * layers, struct err * e), (layers, e))
 #define LEAVE_OUT(name, takes, given)                                                              \
-	int __real_self_confine_##name takes;                                                           \
-	int __wrap_self_confine_##name takes;                                                           \
-	int __wrap_self_confine_##name takes                                                            \
+	int __real_self_confine_##name takes;                                                      \
+	int __wrap_self_confine_##name takes;                                                      \
+	int __wrap_self_confine_##name takes                                                       \
 	{                                                                                          \
 		leave_out_read(); /* the file `targets` has set it since the start */              \
-		return LAYER_ON("agent_" #name) ? __real_self_confine_##name given : 0;                 \
+		return LAYER_ON("agent_" #name) ? __real_self_confine_##name given : 0;            \
 	}
 LAYERS(LEAVE_OUT)
