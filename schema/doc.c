@@ -63,6 +63,14 @@ const struct doc_node *doc_get(const struct doc_node *map, const char *key)
 	return p ? &p->value : NULL;
 }
 
+int doc_order(const struct doc_node *a, const struct doc_node *b)
+{
+	if (a->kind != b->kind)
+		return a->kind < b->kind ? -1 : 1;
+	return a->kind == DOC_STR ? strcmp(a->text, b->text)
+				  : (a->integer > b->integer) - (a->integer < b->integer);
+}
+
 const char *doc_kind_name(enum doc_kind kind)
 {
 	static const char *const names[] = {[DOC_NULL] = "null",

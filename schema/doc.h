@@ -64,6 +64,8 @@ void doc_done(struct doc *doc);
 const struct doc_pair *doc_pair(const struct doc_node *map, const char *key);
 /* Returns its value, NULL if there is none. */
 const struct doc_node *doc_get(const struct doc_node *map, const char *key);
+/* Compares two strings, or two integers, as strcmp does; nodes of other kinds by their kinds. */
+int doc_order(const struct doc_node *a, const struct doc_node *b);
 /* Returns "a string", "an integer", ... for messages. */
 const char *doc_kind_name(enum doc_kind kind);
 /* Returns the value for jansson, without positions. New reference; NULL: out of memory. */

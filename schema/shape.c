@@ -174,12 +174,11 @@ static void check_boolean(struct walk *walk, const struct shape *shape, const st
 static void check_node(struct walk *walk, const struct shape *shape, const struct doc_node *node,
 	const struct shape_place *at);
 
-static int by_text_then_place(const void *a_, const void *b_)
+static int by_value_then_place(const void *a, const void *b)
 {
-	const struct doc_node *a = *(const struct doc_node *const *)a_;
-	const struct doc_node *b = *(const struct doc_node *const *)b_;
-	int order = strcmp(a->text, b->text);
-	return order ? order : a < b ? -1 : a > b;
+	const struct doc_node *const *first = a, *const *second = b;
+	int order = doc_order(*first, *second);
+	return order ? order : *first < *second ? -1 : *first > *second;
 }
 
 static void check_unique(
@@ -188,16 +187,19 @@ static void check_unique(
 	AUTO_FREE const struct doc_node **sorted = calloc(list->count + 1, sizeof(*sorted));
 	size_t count = 0;
 	for (uint32_t i = 0; sorted && i < list->count; i++)
-		if (list->items[i].kind == DOC_STR)
+		if (list->items[i].kind == DOC_STR || list->items[i].kind == DOC_INT)
 			sorted[count++] = &list->items[i];
 	if (count)
-		qsort(sorted, count, sizeof(*sorted), by_text_then_place);
+		qsort(sorted, count, sizeof(*sorted), by_value_then_place);
 	for (size_t i = 1; i < count; i++) {
-		if (strcmp(sorted[i]->text, sorted[i - 1]->text))
+		if (doc_order(sorted[i], sorted[i - 1]))
 			continue;
-		char place[PLACE_BYTES];
+		char place[PLACE_BYTES], number[24] = "";
+		if (sorted[i]->kind == DOC_INT)
+			snprintf(number, sizeof(number), "%jd", (intmax_t)sorted[i]->integer);
 		finding_add(walk->f, RULE_REPEATED_ITEM, walk->d, sorted[i],
-			"`%.80s` stands twice in %s", sorted[i]->text, place_text(at, place));
+			"`%.80s` stands twice in %s", *number ? number : sorted[i]->text,
+			place_text(at, place));
 	}
 }
 

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "instance/reduce.h"
 #include "machine/blackboard.h"
+#include "machine/kind.h"
 #include "machine/predicate.h"
 #include "machine/visit.h"
 #include <string.h>
@@ -235,7 +236,9 @@ static void explore_branch(struct dry *dry, size_t at)
 static void explore_label(struct dry *dry, size_t at, enum outcome label)
 {
 	const struct visit n = dry->nodes[at];
-	bool varies = label == OUTCOME_OK && n.state->capture.reads_result;
+	const struct tool_state *tool = state_tool(n.state);
+	bool varies = label == OUTCOME_OK &&
+		      (n.state->capture.reads_result || (tool && tool->ok_exit_count > 1));
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;
 		struct err e = ERR_NONE;

@@ -3,6 +3,8 @@
 #include "dry/dry.h"
 #include "instance/reduce.h"
 
+#include <signal.h>
+
 static json_t *any_number(unsigned variant, const json_t *hints, bool whole)
 {
 	size_t n = json_array_size(hints);
@@ -115,33 +117,60 @@ static json_t *result_of(const struct state *state, unsigned variant, const json
 	return dry_value(t, variant, hints);
 }
 
-static void tool_fact(enum outcome label, const json_t *result, struct fact *out)
+/* Returns the variant's exit status that counts as ok. */
+static struct fact_number good_exit(const struct tool_state *tool, unsigned variant)
+{
+	int64_t status = tool->ok_exit_count ? tool->ok_exits[variant % tool->ok_exit_count] : 0;
+	return (struct fact_number){true, status};
+}
+
+/* Returns an exit status that does not count as ok; not known: all do, and only a signal does
+ * not. */
+static struct fact_number bad_exit(const struct tool_state *tool)
+{
+	int64_t status = 1;
+	while (status < 256 && tool_exit_ok(tool, status))
+		status++;
+	if (status == 256 && !tool_exit_ok(tool, 0))
+		status = 0;
+	return (struct fact_number){status < 256, status};
+}
+
+static void tool_fact(const struct state *state, enum outcome label, unsigned variant,
+	const json_t *result, struct fact *out)
 {
 	AUTO_FREE char *text = result ? json_text(result) : NULL;
+	struct fact_number status =
+		label == OUTCOME_OK ? good_exit(&state->tool, variant) : bad_exit(&state->tool);
 	*out = (struct fact){.kind = FACT_TOOL,
-		.tool = {.exit = {true, label != OUTCOME_OK},
+		.tool = {.exit = status,
+			.signal = {!status.known, SIGKILL},
 			.timed_out = label == OUTCOME_TIMEOUT,
 			.stderr_tail = ""}};
 	out->tool.output = fact_text(out, text ? text : "");
 }
 
-static void agent_fact(enum outcome label, const json_t *result, struct fact *out)
+static void agent_fact(const struct state *state, enum outcome label, unsigned variant,
+	const json_t *result, struct fact *out)
 {
+	(void)state, (void)variant;
 	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = label}};
 	if (result)
 		out->agent.payload = fact_hold(out, json_incref((json_t *)(uintptr_t)result));
 }
 
-static void wait_fact(enum outcome label, const json_t *result, struct fact *out)
+static void wait_fact(const struct state *state, enum outcome label, unsigned variant,
+	const json_t *result, struct fact *out)
 {
-	(void)result;
+	(void)state, (void)variant, (void)result;
 	*out = (struct fact){.kind = FACT_WAIT,
 		.wait = {.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
 }
 
 /* NULL: the kind has no outcomes. */
 struct fact_maker {
-	void (*make)(enum outcome label, const json_t *result, struct fact *out);
+	void (*make)(const struct state *state, enum outcome label, unsigned variant,
+		const json_t *result, struct fact *out);
 };
 static const struct fact_maker make_agent = {agent_fact}, make_tool = {tool_fact},
 			       make_wait = {wait_fact}, make_branch = {NULL},
@@ -155,5 +184,5 @@ void dry_fact(const struct state *state, enum outcome label, unsigned variant, c
 	struct fact *out)
 {
 	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
-	makers[state->kind]->make(label, result, out);
+	makers[state->kind]->make(state, label, variant, result, out);
 }

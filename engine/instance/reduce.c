@@ -75,9 +75,10 @@ static void join_problems(char *out, const char *lines)
 }
 
 /* Captures an ok result. If it does not conform or cannot be bound, the outcome is not ok. */
-static void bind(const struct state *state, const json_t *result, json_t *blackboard,
+static void bind(const struct state *state, const struct captured *captured, json_t *blackboard,
 	const char *path, struct reduced *out)
 {
+	const json_t *result = captured->result;
 	enum outcome otherwise = state_result(state)->invalid;
 	AUTO_BUF problems = BUF_INIT(64 * 1024);
 	struct type t = {TYPE_JSON, TYPE_STR, NULL};
@@ -89,7 +90,7 @@ static void bind(const struct state *state, const json_t *result, json_t *blackb
 		return;
 	}
 	struct err e = ERR_NONE;
-	if (state->capture.present && blackboard_capture(state, result, blackboard, &e))
+	if (state->capture.present && blackboard_capture(state, captured, blackboard, &e))
 		not_ok(out, otherwise, e.text);
 }
 
@@ -133,7 +134,9 @@ static void reduce_output(const struct state *state, const struct tool_fact *fac
 			return;
 		}
 	}
-	bind(state, result, blackboard, "stdout", out);
+	json_auto_t *status = json_integer(fact->exit.value);
+	struct captured captured = {result, status};
+	bind(state, &captured, blackboard, "stdout", out);
 }
 
 static int reduce_tool_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
@@ -152,8 +155,9 @@ static int reduce_tool_fact(const struct state *state, const struct fact *fact, 
 		not_ok(out, OUTCOME_NONZERO, t->lost ? t->lost : t->planted);
 	else if (t->timed_out)
 		out->outcome = OUTCOME_TIMEOUT;
-	else if (t->signal.known || t->exit.value != 0)
-		out->outcome = OUTCOME_NONZERO;
+	else if (t->signal.known || !tool_exit_ok(&state->tool, t->exit.value))
+		not_ok(out, OUTCOME_NONZERO,
+			t->signal.known || t->exit.value ? "" : "exit status 0 is none of ok_exit");
 	else if (t->not_kept)
 		not_ok(out, OUTCOME_NONZERO, t->not_kept);
 	else
@@ -169,10 +173,11 @@ static int reduce_agent_fact(const struct state *state, const struct fact *fact,
 	out->outcome = fact->agent.outcome;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
-	if (reduce_wants_output(state) && !fact->agent.payload)
+	struct captured captured = {.result = fact->agent.payload};
+	if (reduce_wants_output(state) && !captured.result)
 		not_ok(out, OUTCOME_FAILED, "the agent finished without a result");
 	else
-		bind(state, fact->agent.payload, blackboard, "result", out);
+		bind(state, &captured, blackboard, "result", out);
 	return 0;
 }
 

@@ -145,15 +145,16 @@ json_t *blackboard_parse_parameter(
 	return value;
 }
 
-int blackboard_capture(
-	const struct state *state, const json_t *result, json_t *blackboard, struct err *e)
+int blackboard_capture(const struct state *state, const struct captured *captured,
+	json_t *blackboard, struct err *e)
 {
 	json_auto_t *changes = json_object();
 	if (state->capture.whole)
-		json_object_set(changes, state->capture.whole->name, (json_t *)(uintptr_t)result);
+		json_object_set(
+			changes, state->capture.whole->name, (json_t *)(uintptr_t)captured->result);
 	for (size_t i = 0; i < state->capture.set_count; i++) {
 		const struct assignment *a = &state->capture.set[i];
-		json_t *value = template_value(a->value, blackboard, result, e);
+		json_t *value = template_value(a->value, blackboard, captured, e);
 		if (!value)
 			return err_wrap(e, "capture of \"%s\"", a->target->name);
 		json_object_set_new(changes, a->target->name, value);

@@ -5,6 +5,7 @@
 #ifndef MACHINE_BLACKBOARD_H
 #define MACHINE_BLACKBOARD_H
 #include "machine/machine.h"
+#include "machine/ref.h"
 
 /* Returns the declared values and defaults, without the parameters that a start has to give. New
  * reference. */
@@ -18,8 +19,8 @@ int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, 
 /* Reads `text` by the variable's type (--set NAME=VALUE): str as it is, others as JSON. */
 json_t *blackboard_parse_parameter(
 	const struct machine *machine, const char *name, const char *text, struct err *e);
-/* Applies a state's capture of `result` (already checked against output_schema) to `blackboard`,
- * all or nothing. */
-int blackboard_capture(
-	const struct state *state, const json_t *result, json_t *blackboard, struct err *e);
+/* Applies a state's capture (its result already checked against output_schema) to `blackboard`, all
+ * or nothing. */
+int blackboard_capture(const struct state *state, const struct captured *captured,
+	json_t *blackboard, struct err *e);
 #endif

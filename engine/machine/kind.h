@@ -25,6 +25,7 @@ struct kind_result {
 	enum owner owner;     /* of the variables that the capture may write */
 	const char *whole;    /* the key that captures all of it */
 	bool untyped;         /* any JSON, and never a record when it is captured whole */
+	bool exits;           /* a capture may read the exit status, as `exit` */
 	enum outcome invalid; /* the outcome in place of ok when it does not conform */
 };
 

@@ -92,6 +92,26 @@ static const char *const *read_paths(
 	return reader_texts(reader, state->node, key, count);
 }
 
+static void read_ok_exits(struct reader *reader, struct state *state)
+{
+	const struct doc_node *list = reader_get(reader, state->node, "ok_exit", DOC_LIST);
+	if (!list || !list->count)
+		return;
+	int64_t *exits = arena_array(&reader->m->arena, list->count, sizeof(*exits));
+	for (uint32_t i = 0; i < list->count; i++)
+		if (list->items[i].kind == DOC_INT)
+			exits[state->tool.ok_exit_count++] = list->items[i].integer;
+	state->tool.ok_exits = exits;
+}
+
+bool tool_exit_ok(const struct tool_state *tool, int64_t status)
+{
+	for (size_t i = 0; i < tool->ok_exit_count; i++)
+		if (tool->ok_exits[i] == status)
+			return true;
+	return !tool->ok_exits && !status;
+}
+
 static void read_tool(struct reader *reader, struct state *state)
 {
 	read_work(reader, state);
@@ -100,6 +120,7 @@ static void read_tool(struct reader *reader, struct state *state)
 	const struct doc_node *pty = reader_get(reader, state->node, "pty", DOC_BOOL);
 	const char *workspace = reader_text(reader, state->node, "workspace");
 	read_command(reader, state);
+	read_ok_exits(reader, state);
 	read_network(reader, state);
 	read_env(reader, state);
 	t->stdin_text = reader_template(reader, state->node, "stdin", state);
@@ -157,6 +178,7 @@ static const struct kind_result tool_result = {
 	.owner = OWNER_CODE,
 	.whole = "stdout_json",
 	.untyped = true,
+	.exits = true,
 	.invalid = OUTCOME_NONZERO,
 };
 

@@ -112,8 +112,13 @@ struct tool_state {
 	const struct named_text *env;
 	size_t env_count;
 	struct opt_int memory_mb, cpu_secs, processes, open_files, file_mb;
-	bool pty; /* it gets pseudo-terminals of its own */
+	bool pty;                /* it gets pseudo-terminals of its own */
+	const int64_t *ok_exits; /* the exit statuses that count as ok; NULL: 0 alone */
+	size_t ok_exit_count;
 };
+
+/* Reports whether the command's exit status counts as ok. */
+bool tool_exit_ok(const struct tool_state *tool, int64_t status);
 
 struct wait_state {
 	bool timed;

@@ -152,7 +152,7 @@ static void check_assignment(const struct reader *reader, const struct doc_node 
 static void note_result(void *reads_result, const struct ref *ref, const char *source)
 {
 	(void)source;
-	if (!ref->root)
+	if (!ref->root && !ref->is_exit)
 		*(bool *)reads_result = true;
 }
 
@@ -160,6 +160,7 @@ static void read_set(struct reader *reader, struct state *state, const struct do
 {
 	struct scope scope = reader->scope;
 	scope.in_capture = true;
+	scope.has_exit = state_result(state)->exits;
 	scope.result = result_type(reader, state);
 	struct assignment *set = arena_array(&reader->m->arena, map->count, sizeof(*set));
 	for (uint32_t i = 0; i < map->count; i++) {

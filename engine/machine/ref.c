@@ -48,10 +48,12 @@ static size_t fields_of(const struct record *record, const char **names)
 static size_t variables_of(const struct scope *scope, const char **names)
 {
 	size_t count = 0;
-	for (; count < scope->machine->variable_count && count < CANDIDATES_MAX - 1; count++)
+	for (; count < scope->machine->variable_count && count < CANDIDATES_MAX - 2; count++)
 		names[count] = scope->machine->variables[count].name;
 	if (scope->in_capture)
 		names[count++] = "result";
+	if (scope->has_exit)
+		names[count++] = "exit";
 	return count;
 }
 
@@ -61,13 +63,15 @@ static const char *advice_on(const char *name)
 	static const char bare[] = "variables are read by their bare name, for every owner",
 			  captured[] = "what a state found is captured into a variable, and "
 				       "read by that one's name",
+			  status[] = "only the `capture.set` of a tool state reads the exit "
+				     "status; capture it into an int variable, and read that",
 			  secret[] = "no text holds a secret: a tool state names it in `secrets`";
 	static const struct {
 		const char *name, *advice;
 	} habits[] = {{"vars", bare}, {"operator", bare}, {"code", bare}, {"agent", bare},
 		{"inputs", bare}, {"params", bare}, {"state", bare}, {"states", captured},
 		{"steps", captured}, {"needs", captured}, {"jobs", captured}, {"outputs", captured},
-		{"secrets", secret}};
+		{"exit", status}, {"secrets", secret}};
 	for (size_t i = 0; i < ARRAY_LEN(habits); i++)
 		if (!strcmp(name, habits[i].name))
 			return habits[i].advice;
@@ -142,11 +146,13 @@ static int resolve_root(
 	name_at(site, at, len, name);
 	if (scope->in_capture && strcmp(name, "result") == 0) {
 		ref->type = scope->result;
-	} else {
-		ref->root = machine_variable(scope->machine, name);
-		if (!ref->root)
-			return unknown_root(scope, site, at, name);
+	} else if ((ref->root = machine_variable(scope->machine, name))) {
 		ref->type = ref->root->type;
+	} else if (scope->has_exit && strcmp(name, "exit") == 0) {
+		ref->is_exit = true;
+		ref->type = (struct type){.kind = TYPE_INT};
+	} else {
+		return unknown_root(scope, site, at, name);
 	}
 	return type_known(ref->type) ? 0 : -1;
 }
@@ -157,7 +163,7 @@ static int resolve_field(const struct scope *scope, const struct site *site, siz
 	char name[NAME_BYTES];
 	size_t len = strcspn(ref->path + (at - start), ".");
 	name_at(site, at, len, name);
-	if (!ref->root && scope->result.kind == TYPE_JSON) {
+	if (!ref->root && !ref->is_exit && scope->result.kind == TYPE_JSON) {
 		struct finding *f = site_report_at(site, RULE_RESULT_NEEDS_SCHEMA, at, len,
 			"`result.%s` needs an output_schema that declares it", name);
 		site_help(site, f,
@@ -201,7 +207,7 @@ const struct ref *ref_compile(
 			return NULL;
 	}
 	if (!dots)
-		r.path = r.root ? r.root->name : "result";
+		r.path = r.root ? r.root->name : r.is_exit ? "exit" : "result";
 	r.id = scope->machine->ref_count++;
 	struct ref *kept = arena_alloc(scope->arena, sizeof(*kept));
 	*kept = r;
@@ -216,10 +222,20 @@ const json_t *ref_within(const struct ref *ref, const json_t *root_value)
 	return value;
 }
 
-const json_t *ref_find(
-	const struct ref *ref, const json_t *blackboard, const json_t *result, struct err *e)
+static const json_t *root_value(
+	const struct ref *ref, const json_t *blackboard, const struct captured *captured)
 {
-	const json_t *root = ref->root ? json_object_get(blackboard, ref->root->name) : result;
+	if (ref->root)
+		return json_object_get(blackboard, ref->root->name);
+	if (!captured)
+		return NULL;
+	return ref->is_exit ? captured->exit : captured->result;
+}
+
+const json_t *ref_find(const struct ref *ref, const json_t *blackboard,
+	const struct captured *captured, struct err *e)
+{
+	const json_t *root = root_value(ref, blackboard, captured);
 	const json_t *value = ref_within(ref, root);
 	if (value)
 		return value;

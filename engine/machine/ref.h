@@ -11,17 +11,25 @@ struct scope {
 	struct machine *machine;
 	bool in_capture;     /* `result` is visible */
 	struct type result;  /* its type: a record, or json without output_schema */
+	bool has_exit;       /* `exit` is visible too, unless a variable has that name */
 	struct arena *arena; /* the machine's */
 };
 
 struct ref {
 	const char *path;            /* as written, without blanks */
-	const struct variable *root; /* NULL: `result` */
+	const struct variable *root; /* NULL: `result` or `exit` */
+	bool is_exit;                /* `exit`, an int */
 	const struct field **fields; /* after the root */
 	uint32_t field_count;
 	uint32_t at; /* its place in the text */
 	uint32_t id; /* machine-wide, from 0 */
 	struct type type;
+};
+
+/* The values that only a capture reads; borrowed, NULL: there is none. */
+struct captured {
+	const json_t *result;
+	const json_t *exit; /* the exit status of a tool's command */
 };
 
 /* Called with a reference and the text that it stands in. */
@@ -32,10 +40,10 @@ size_t ref_span(const char *text, size_t at, size_t len);
 /* Resolves node text [at, at + len), which ref_span accepted. NULL: an error was reported. */
 const struct ref *ref_compile(
 	const struct scope *scope, const struct site *site, size_t at, size_t len);
-/* Returns the borrowed value, or NULL with the missing segment named in `e`. `result` is NULL
+/* Returns the borrowed value, or NULL with the missing segment named in `e`. `captured` is NULL
  * outside captures. */
-const json_t *ref_find(
-	const struct ref *ref, const json_t *blackboard, const json_t *result, struct err *e);
+const json_t *ref_find(const struct ref *ref, const json_t *blackboard,
+	const struct captured *captured, struct err *e);
 
 /* Returns the value inside the root's own value; NULL if a field is missing. */
 const json_t *ref_within(const struct ref *ref, const json_t *root_value);

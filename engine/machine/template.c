@@ -343,12 +343,12 @@ static void add_fenced(struct buf *out, const char *path, const char *text, size
 	buf_addf(out, "\nend-data-%s\n", digest);
 }
 
-static int render_part(const struct part *part, const json_t *blackboard, const json_t *result,
-	struct buf *out, struct err *e)
+static int render_part(const struct part *part, const json_t *blackboard,
+	const struct captured *captured, struct buf *out, struct err *e)
 {
 	if (part->text)
 		return buf_add(out, part->text, part->len);
-	const json_t *value = ref_find(part->ref, blackboard, result, e);
+	const json_t *value = ref_find(part->ref, blackboard, captured, e);
 	if (!value)
 		return -1;
 	int64_t length;
@@ -372,28 +372,28 @@ static int render_fenced(
 	return out->failed ? -1 : 0;
 }
 
-int template_render(const struct template *template, const json_t *blackboard, const json_t *result,
-	struct buf *out, struct err *e)
+int template_render(const struct template *template, const json_t *blackboard,
+	const struct captured *captured, struct buf *out, struct err *e)
 {
 	for (size_t i = 0; i < template->count; i++) {
 		const struct part *p = &template->parts[i];
 		bool fence = template->use == TEMPLATE_PROMPT && !p->text && p->ref->root &&
 			     p->ref->root->untrusted && is_free_text(p);
 		if (fence ? render_fenced(p, blackboard, out, e)
-			  : render_part(p, blackboard, result, out, e))
+			  : render_part(p, blackboard, captured, out, e))
 			return err_set(e, "the text is longer than %zu bytes", out->cap_bytes);
 	}
 	return 0;
 }
 
 json_t *template_value(const struct template *template, const json_t *blackboard,
-	const json_t *result, struct err *e)
+	const struct captured *captured, struct err *e)
 {
 	const struct ref *lone = template_lone(template);
 	if (lone)
-		return json_incref((json_t *)(uintptr_t)ref_find(lone, blackboard, result, e));
+		return json_incref((json_t *)(uintptr_t)ref_find(lone, blackboard, captured, e));
 	AUTO_BUF text = BUF_INIT(VALUE_TEXT_BYTES_MAX);
-	if (template_render(template, blackboard, result, &text, e))
+	if (template_render(template, blackboard, captured, &text, e))
 		return NULL;
 	return json_stringn(text.data, text.len);
 }

@@ -33,14 +33,14 @@ const struct ref *template_lone(const struct template *template);
 const char *template_literal(const struct template *template);
 
 /* Appends the rendered text. Returns -1 if a missing optional field or the `len` of a json number,
- * boolean or null was read, or if the text goes beyond out->cap_bytes. `result` is the capture's
- * result, NULL elsewhere. */
-int template_render(const struct template *template, const json_t *blackboard, const json_t *result,
-	struct buf *out, struct err *e);
+ * boolean or null was read, or if the text goes beyond out->cap_bytes. `captured` is NULL
+ * outside a capture. */
+int template_render(const struct template *template, const json_t *blackboard,
+	const struct captured *captured, struct buf *out, struct err *e);
 /* Returns the value of a lone reference without a filter, or the rendered text as a string. New
  * reference. */
 json_t *template_value(const struct template *template, const json_t *blackboard,
-	const json_t *result, struct err *e);
+	const struct captured *captured, struct err *e);
 /* Reports whether a command element is exactly one list reference: it becomes one argument per
  * item. */
 bool template_is_splice(const struct template *template);

@@ -97,6 +97,17 @@ static json_t *env_names(const struct tool_state *state)
 	return list;
 }
 
+/* Returns "exit 0, 1", the statuses that count as ok, in order; empty: 0 alone, as usual. */
+static json_t *ok_exits(const struct tool_state *state)
+{
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
+	for (int64_t status = 0; state->ok_exits && status < 256; status++)
+		if (tool_exit_ok(state, status))
+			buf_addf(&text, "%s%lld", text.len ? ", " : "exit ", (long long)status);
+	bool usual = text.len && !strcmp(text.data, "exit 0");
+	return json_stringn(text.data ? text.data : "", usual ? 0 : text.len);
+}
+
 static json_t *tool_exposure(const struct state *state, const struct confine *confine)
 {
 	const struct tool_state *t = &state->tool;
@@ -114,6 +125,9 @@ static json_t *tool_exposure(const struct state *state, const struct confine *co
 	json_auto_t *near = private_text(t, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
+	json_auto_t *exits = ok_exits(t);
+	if (json_string_length(exits))
+		json_object_set(out, "ok_exit", exits);
 	return out;
 }
 

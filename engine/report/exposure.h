@@ -4,7 +4,8 @@
  *
  * A state: {"state", "kind", "does" (its command or prompt source), "ranks": {"workspace", "mode"},
  * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In
- * limits null means unlimited. An agent of mode `run` also has the texts "verify" and "commands".
+ * limits null means unlimited. An agent of mode `run` also has the texts "verify" and "commands", a
+ * tool "ok_exit" unless that is 0 alone.
  * Ranks are ordered words.
  */
 #ifndef REPORT_EXPOSURE_H

@@ -185,6 +185,22 @@ static void compare_verify(struct comparing *comparing, const json_t *old, const
 	tell_change(comparing, *after, NULL, NULL, what.data);
 }
 
+/* Notes other exit statuses that count as ok: they widen nothing, and lead elsewhere. */
+static void compare_exits(struct comparing *comparing, const json_t *old, const json_t *now)
+{
+	const char *before = json_get_text(old, "ok_exit"), *after = json_get_text(now, "ok_exit");
+	const struct state *s = machine_state(comparing->machine, comparing->state);
+	if (!strcmp(before, after))
+		return;
+	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
+	buf_addf(&text, "%s: it was ok at %s, and is ok at %s", comparing->state,
+		*before ? before : "exit 0", *after ? after : "exit 0");
+	struct finding *f = finding_add(comparing->findings, RULE_STATE_CHANGED,
+		comparing->machine->doc, place_of(comparing, s, "ok_exit", NULL), "%s", "");
+	finding_whole(comparing->findings, f, text.data);
+	f->state = s ? s->name : NULL;
+}
+
 static void compare_state(struct comparing *comparing, const json_t *old, const json_t *now)
 {
 	comparing->state = json_get_text(now, "state");
@@ -198,6 +214,7 @@ static void compare_state(struct comparing *comparing, const json_t *old, const 
 	compare_ranks(comparing, json_object_get(old, "ranks"), json_object_get(now, "ranks"));
 	compare_sets(comparing, json_object_get(old, "sets"), json_object_get(now, "sets"));
 	compare_verify(comparing, old, now);
+	compare_exits(comparing, old, now);
 	compare_limits(comparing, json_object_get(old, "limits"), json_object_get(now, "limits"));
 }
 

@@ -66,8 +66,8 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 {
 	static const struct {
 		const char *key, *label;
-	} words[] = {{"verify", "verifies"}, {"commands", "commands"}, {"private", "private"},
-		{"key", "key"}};
+	} words[] = {{"ok_exit", "ok at"}, {"verify", "verifies"}, {"commands", "commands"},
+		{"private", "private"}, {"key", "key"}};
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	line(out, !strcmp(json_get_text(state, "kind"), "tool") ? "runs" : "asks",
 		json_get_text(state, "does"));

@@ -206,7 +206,7 @@ static void tool_fact(
 		reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len);
 	/* A command that ended well in spite of a limit needs no reason. */
 	char limit[ENDING_LIMIT_BYTES];
-	bool well = tool->exit.known && !tool->exit.value;
+	bool well = tool->exit.known && tool_exit_ok(&state->tool, tool->exit.value);
 	if (!well && ending_limit(status, limit, sizeof(limit)))
 		out->reason = fact_text(out, limit);
 }

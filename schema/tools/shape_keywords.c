@@ -123,8 +123,10 @@ void check_keywords(const json_t *schema, const char *place)
 			only_keywords(schema, place, by_type[i].keywords);
 	const json_t *rest = json_object_get(schema, "additionalProperties");
 	const json_t *items = json_object_get(schema, "items");
-	if (json_object_get(schema, "uniqueItems") && kinds_of(items, place) != 1u << DOC_STR)
-		fail(place, "uniqueItems is supported for strings only");
+	unsigned kinds = items ? kinds_of(items, place) : 0;
+	if (json_object_get(schema, "uniqueItems") && kinds != 1u << DOC_STR &&
+		kinds != 1u << DOC_INT)
+		fail(place, "uniqueItems is supported for strings and integers only");
 	if (json_object_get(schema, "$comment") && (strcmp(type, "array") || !is_command(schema)))
 		fail(place, "the only `$comment` is `command`, of an array");
 	if (!strcmp(type, "object") && !json_is_object(rest) && !json_is_false(rest))

@@ -100,6 +100,16 @@ ends         done: ok, exit 0; odd: ok, exit 20
 	[[ $stderr == *"note[interface-changed]: the end was odd: ok, exit 20, and is odd: ok, exit 21"* ]]
 }
 
+@test "--report shows other exit statuses that count as ok, and --against notes a change of them" {
+	sed -i 's/timeout_secs/ok_exit: [1, 0]\n    &/' ../new/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report ../new
+	[[ $output == *"ok at        exit 0, 1"* ]]
+	run -0 --separate-stderr agent6 machine check --report ../old
+	[[ $output != *"ok at"* ]]
+	against
+	[[ $status -eq 0 && $stderr == *"note[state-changed]: "*": it was ok at exit 0, and is ok at exit 0, 1"* ]]
+}
+
 @test "--report as JSON and as Markdown" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format json ../old

@@ -16,10 +16,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doc_node node = fixture_text(&f, data, size);
 	struct site site = {.findings = &f.findings, .doc = &f.doc, .node = &node};
 	json_t *blackboard = blackboard_new(f.m);
+	struct captured captured = {blackboard, json_object_get(blackboard, "n")};
 	for (enum template_use use = TEMPLATE_TEXT; use <= TEMPLATE_ASSIGN; use++) {
 		struct scope scope = {.machine = f.m,
 			.arena = &f.m->arena,
 			.in_capture = use == TEMPLATE_ASSIGN,
+			.has_exit = use == TEMPLATE_ASSIGN,
 			.result = {.kind = TYPE_JSON}};
 		size_t errors = f.findings.errors;
 		const struct template *t = template_compile(&scope, &site, use);
@@ -30,7 +32,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (t && !template_is_splice(t) && use != TEMPLATE_ASSIGN)
 			template_render(t, blackboard, NULL, &out, NULL);
 		if (t && use == TEMPLATE_ASSIGN)
-			json_decref(template_value(t, blackboard, blackboard, NULL));
+			json_decref(template_value(t, blackboard, &captured, NULL));
 		if (out.len > out.cap_bytes)
 			abort();
 	}

@@ -33,7 +33,7 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":["string","integer"]}' '`type`'
 	refuses '{"type":["string","integer","null"]}' '`type`'
 	refuses '{"type":["null"]}' '`type`'
-	refuses '{"type":"array","items":{"type":"integer"},"uniqueItems":true}' 'uniqueItems'
+	refuses '{"type":"array","items":{"type":"number"},"uniqueItems":true}' 'uniqueItems'
 	refuses '{"type":"array","items":{"type":"string"},"$comment":"set"}' 'the only `$comment`'
 	refuses '{"type":"array","items":{"type":"string"},"$comment":1}' 'the only `$comment`'
 }

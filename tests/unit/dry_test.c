@@ -57,6 +57,17 @@ static const char answers[] =
 	"      - {if: \"v.note == 'no'\", goto: look}\n"
 	"      - {else: true, goto: look}\n";
 
+/* A program that says no, and one whose every exit status is ok. */
+static const char exits[] =
+	"  look:\n    kind: tool\n    command: [ls]\n    timeout_secs: 1\n    ok_exit: [0, 1, 7]\n"
+	"    capture: {set: {n: '{{ exit }}'}}\n"
+	"    on: {ok: pick, nonzero: done, timeout: done}\n"
+	"  pick:\n    kind: branch\n    when:\n"
+	"      - {if: \"n == 0\", goto: done}\n"
+	"      - {if: \"n == 7\", goto: look}\n"
+	"      - {if: \"n == 2\", goto: look}\n"
+	"      - {else: true, goto: done}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -210,6 +221,7 @@ int main(void)
 		"set (0)\n"
 		"say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
 	run(answers, 0, "");
+	run(exits, 0, "untaken pick [n == 2]\n");
 	values();
 	fixtures();
 	variables();

@@ -26,6 +26,9 @@ static const char *const yaml =
 	"  json: {kind: tool, command: [x], timeout_secs: 1, capture: {stdout_json: whole},\n"
 	"    on: {ok: discard, nonzero: bad, timeout: late}}\n"
 	"  discard: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
+	"    on: {ok: exits, nonzero: bad, timeout: late}}\n"
+	"  exits: {kind: tool, command: [x], timeout_secs: 1, ok_exit: [1, 3],\n"
+	"    capture: {set: {n: '{{ exit }}', note: 'exit {{ exit }}'}},\n"
 	"    on: {ok: agent, nonzero: bad, timeout: late}}\n"
 	"  agent: {kind: agent, prompt: p, timeout_secs: 1, output_schema: r,\n"
 	"    capture: {finish_json: verdict},\n"
@@ -125,6 +128,14 @@ static void test_tool(void)
 	leads("plain",
 		"{'exit':null,'signal':9,'timed_out':true,'stdout':'','not_kept':'git says no'}",
 		"timeout", "late", NULL);
+	leads("exits", TOOL("1", "'no JSON'"), "ok", "agent", NULL);
+	binds("exits", TOOL("3", "''"), "n", "3");
+	binds("exits", TOOL("3", "''"), "note", "\"exit 3\"");
+	leads("exits", TOOL("0", "''"), "nonzero", "bad", "exit status 0 is none of ok_exit");
+	leads("exits", TOOL("2", "''"), "nonzero", "bad", NULL);
+	leads("exits", KEPT_NOT("1"), "nonzero", "bad", "git says no");
+	leads("exits", "{'exit':null,'signal':9,'timed_out':false,'stdout':''}", "nonzero", "bad",
+		NULL);
 	refused("plain", "{'outcome':'ok'}");
 	refused("plain", "{'exit':null,'signal':null,'timed_out':false,'stdout':''}");
 }
@@ -134,7 +145,7 @@ static void test_output(void)
 	static const char *const good = TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\"}\\n'");
 	leads("typed", good, "ok", "optional", NULL);
 	binds("typed", good, "n", "7");
-	leads("discard", good, "ok", "agent", NULL);
+	leads("discard", good, "ok", "exits", NULL);
 	leads("typed", TOOL("0", "''"), "nonzero", "bad", "blank");
 	leads("typed", TOOL("0", "' \\n'"), "nonzero", "bad", "blank");
 	leads("discard", TOOL("0", "''"), "nonzero", "bad", "blank");

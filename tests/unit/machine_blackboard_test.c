@@ -106,7 +106,8 @@ static int capture(const struct machine *machine, const char *state, const char 
 	json_t *blackboard, struct err *e)
 {
 	json_auto_t *value = json_read(result, strlen(result), 1000, e);
-	return blackboard_capture(machine_state(machine, state), value, blackboard, e);
+	struct captured captured = {.result = value};
+	return blackboard_capture(machine_state(machine, state), &captured, blackboard, e);
 }
 
 static void captures(const struct machine *machine)

@@ -183,6 +183,7 @@ static void add_tool(struct buf *buf, uint32_t i, uint32_t states)
 	static const char *const labels[] = {"ok", "nonzero", "timeout", NULL};
 	buf_addf(buf, "  s%u:\n    kind: tool\n    timeout_secs: 1\n", i);
 	add_reads(buf, "    command: [x, \"", "\"]\n");
+	buf_adds(buf, PICK("", "", "    ok_exit: [0, 1]\n", "    ok_exit: [3]\n"));
 	switch (below(5)) {
 	case 0: break;
 	case 1:
@@ -192,7 +193,7 @@ static void add_tool(struct buf *buf, uint32_t i, uint32_t states)
 		buf_addf(buf,
 			"    output_schema: rec\n    capture: {set: {%s: '{{ %s }}', c2: '{{ %s "
 			"}}'}}\n",
-			PICK("n", "n", "f"), PICK("result.c", "c1.c", "g1.inner.y"),
+			PICK("n", "n", "f"), PICK("result.c", "c1.c", "g1.inner.y", "exit"),
 			random_record());
 		break;
 	case 3:
@@ -365,8 +366,11 @@ static const struct state *run_work(struct run *run, const struct state *state)
 	struct err e = ERR_NONE;
 	json_t *result = random_value(
 		(struct type){.kind = TYPE_RECORD, .record = state->output_schema}, NULL);
-	int failed = blackboard_capture(state, result, run->blackboard, &e);
+	json_t *status = json_integer(below(2));
+	struct captured captured = {result, status};
+	int failed = blackboard_capture(state, &captured, run->blackboard, &e);
 	json_decref(result);
+	json_decref(status);
 	return state->on[failed ? (state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED)
 				: OUTCOME_OK];
 }
