@@ -81,6 +81,20 @@ void advise_spelling(struct findings *findings, struct finding *it,
 		advise_name(findings, it, pattern, text);
 }
 
+static void advise_one_of(struct findings *findings, struct finding *it, const char *name,
+	const struct shape_group *group)
+{
+	AUTO_BUF keys = BUF_INIT(512);
+	for (size_t i = 0; i < group->count; i++)
+		buf_addf(&keys, "%s`%s: {%s: ...}`",
+			!i                     ? ""
+			: i + 1 < group->count ? ", "
+					       : " or ",
+			name, group->keys[i]);
+	if (!keys.failed)
+		finding_help(findings, it, "write %s", keys.data);
+}
+
 void advise_key(
 	struct findings *findings, struct finding *it, const char *name, const struct shape *shape)
 {
@@ -91,9 +105,8 @@ void advise_key(
 	const struct shape_group *g = shape->group_count ? &shape->groups[0] : NULL;
 	if (keys.len && !keys.failed)
 		finding_help(findings, it, "write `%s: {%s}`", name, keys.data);
-	else if (g && g->exactly_one && g->count == 2)
-		finding_help(findings, it, "write `%s: {%s: ...}` or `%s: {%s: ...}`", name,
-			g->keys[0], name, g->keys[1]);
+	else if (g && g->exactly_one)
+		advise_one_of(findings, it, name, g);
 	else if (shape->value_count)
 		advise_word(findings, it, "", shape->values, shape->value_count);
 	else if (shape->title)

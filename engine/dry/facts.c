@@ -114,6 +114,8 @@ static json_t *result_of(const struct state *state, unsigned variant, const json
 	struct type t = {.kind = TYPE_JSON};
 	if (state->output_schema)
 		t = (struct type){.kind = TYPE_RECORD, .record = state->output_schema};
+	if (state->capture.as_text)
+		t = (struct type){.kind = TYPE_STR};
 	return dry_value(t, variant, hints);
 }
 
@@ -139,7 +141,8 @@ static struct fact_number bad_exit(const struct tool_state *tool)
 static void tool_fact(const struct state *state, enum outcome label, unsigned variant,
 	const json_t *result, struct fact *out)
 {
-	AUTO_FREE char *text = result ? json_text(result) : NULL;
+	AUTO_FREE char *json = result ? json_text(result) : NULL;
+	const char *text = state->capture.as_text ? json_string_value(result) : json;
 	struct fact_number status =
 		label == OUTCOME_OK ? good_exit(&state->tool, variant) : bad_exit(&state->tool);
 	*out = (struct fact){.kind = FACT_TOOL,

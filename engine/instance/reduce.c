@@ -13,6 +13,11 @@ bool reduce_wants_output(const struct state *state)
 	return state->output_schema || state->capture.reads_result;
 }
 
+bool reduce_wants_json(const struct state *state)
+{
+	return reduce_wants_output(state) && !state->capture.as_text;
+}
+
 static void first_line(char *out, const char *text)
 {
 	utf8_copy(out, REDUCE_REASON_BYTES, text);
@@ -84,6 +89,8 @@ static void bind(const struct state *state, const struct captured *captured, jso
 	struct type t = {TYPE_JSON, TYPE_STR, NULL};
 	if (state->output_schema)
 		t = (struct type){TYPE_RECORD, TYPE_STR, state->output_schema};
+	if (state->capture.as_text)
+		t = (struct type){TYPE_STR, TYPE_STR, NULL};
 	if (result && value_check(t, result, VALUE_WHOLE, path, &problems)) {
 		out->outcome = otherwise;
 		join_problems(out->reason, problems.len ? problems.data : "");
@@ -94,7 +101,14 @@ static void bind(const struct state *state, const struct captured *captured, jso
 		not_ok(out, otherwise, e.text);
 }
 
-static json_t *parse_stdout(const struct tool_fact *fact, struct err *e)
+/* Returns the output without one newline at its end. */
+static json_t *stdout_text(const char *bytes)
+{
+	size_t len = strlen(bytes);
+	return json_stringn(bytes, len && bytes[len - 1] == '\n' ? len - 1 : len);
+}
+
+static json_t *parse_stdout(const struct state *state, const struct tool_fact *fact, struct err *e)
 {
 	if (fact->output_dropped) {
 		err_set(e, "stdout is larger than %d bytes", REDUCE_STDOUT_MAX);
@@ -104,6 +118,8 @@ static json_t *parse_stdout(const struct tool_fact *fact, struct err *e)
 		err_set(e, "stdout is not valid UTF-8, or holds the character NUL");
 		return NULL;
 	}
+	if (state->capture.as_text)
+		return stdout_text(fact->output);
 	if (fact->too_many_values) {
 		err_set(e, "stdout holds more than %d values", JSON_VALUES_MAX);
 		return NULL;
@@ -128,7 +144,7 @@ static void reduce_output(const struct state *state, const struct tool_fact *fac
 	struct err why = ERR_NONE;
 	json_auto_t *result = NULL;
 	if (reduce_wants_output(state)) {
-		result = parse_stdout(fact, &why);
+		result = parse_stdout(state, fact, &why);
 		if (!result) {
 			not_ok(out, OUTCOME_NONZERO, why.text);
 			return;

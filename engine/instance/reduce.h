@@ -29,4 +29,6 @@ int reduce_branch(
 void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES]);
 /* Reports whether the machine reads the command's output. */
 bool reduce_wants_output(const struct state *state);
+/* Reports whether it reads that as JSON. */
+bool reduce_wants_json(const struct state *state);
 #endif

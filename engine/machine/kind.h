@@ -24,6 +24,7 @@ enum {
 struct kind_result {
 	enum owner owner;     /* of the variables that the capture may write */
 	const char *whole;    /* the key that captures all of it */
+	const char *text;     /* the key that captures all of it as a str; NULL: none */
 	bool untyped;         /* any JSON, and never a record when it is captured whole */
 	bool exits;           /* a capture may read the exit status, as `exit` */
 	enum outcome invalid; /* the outcome in place of ok when it does not conform */

@@ -177,6 +177,7 @@ static const char *tool_style(const struct state *state)
 static const struct kind_result tool_result = {
 	.owner = OWNER_CODE,
 	.whole = "stdout_json",
+	.text = "stdout_text",
 	.untyped = true,
 	.exits = true,
 	.invalid = OUTCOME_NONZERO,

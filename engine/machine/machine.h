@@ -60,7 +60,8 @@ struct assignment {
 };
 struct capture {
 	bool present, reads_result;
-	const struct variable *whole; /* finish_json / stdout_json */
+	bool as_text;                 /* stdout_text: the output is no JSON */
+	const struct variable *whole; /* finish_json / stdout_json / stdout_text */
 	const struct assignment *set;
 	size_t set_count;
 };

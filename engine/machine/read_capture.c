@@ -54,15 +54,20 @@ static void check_whole(const struct reader *reader, const struct doc_node *node
 {
 	struct site site = reader_site(reader, node, state);
 	const struct kind_result *result = state_result(state);
-	struct type wanted =
-		result->untyped ? (struct type){.kind = TYPE_JSON} : result_type(reader, state);
+	struct type wanted = result_type(reader, state);
+	if (state->capture.as_text)
+		wanted = (struct type){.kind = TYPE_STR};
+	else if (result->untyped)
+		wanted = (struct type){.kind = TYPE_JSON};
 	if (!type_known(wanted) || !type_known(variable->type) ||
 		type_equal(wanted, variable->type))
 		return;
 	struct finding *f = site_report(&site, RULE_CAPTURE_TYPE,
 		"\"%s\" is of type %s, but %s yields %s", variable->name, type_name(variable->type),
-		result->whole, type_name(wanted));
-	if (result->untyped && variable->type.kind == TYPE_RECORD)
+		state->capture.as_text ? result->text : result->whole, type_name(wanted));
+	if (state->capture.as_text)
+		site_help(&site, f, "declare it as str, or use `set` with an output_schema");
+	else if (result->untyped && variable->type.kind == TYPE_RECORD)
 		site_help(&site, f,
 			"declare it as json, or write `set: {%s: \"{{ result }}\"}`, with %s as "
 			"the output_schema",
@@ -89,8 +94,8 @@ static void read_whole(
 	struct site site =
 		reader_site(reader, &reader_pair(reader, state->node, "output_schema")->key, state);
 	struct finding *f = site_report(&site, RULE_CAPTURE_SCHEMA,
-		"stdout_json takes the output whole and unchecked, so output_schema cannot be "
-		"given with it");
+		"%s takes the output whole and unchecked, so output_schema cannot be given with it",
+		key);
 	site_help(&site, f, "remove output_schema, or capture fields with `set`");
 }
 
@@ -189,7 +194,9 @@ void read_capture(struct reader *reader, struct state *state)
 	if (!capture)
 		return;
 	state->capture.present = true;
-	read_whole(reader, state, capture, state_result(state)->whole);
+	const struct kind_result *result = state_result(state);
+	state->capture.as_text = result->text && doc_get(capture, result->text);
+	read_whole(reader, state, capture, state->capture.as_text ? result->text : result->whole);
 	const struct doc_node *set = reader_get(reader, capture, "set", DOC_MAP);
 	if (set)
 		read_set(reader, state, set);

@@ -203,7 +203,7 @@ static void tool_fact(
 		json_string_value(fact_hold(out, output_json_tail(&run->err, STDERR_TAIL_BYTES)));
 	output_json_fact(&run->out, &run->printed, out);
 	tool->too_many_values =
-		reduce_wants_output(state) && json_too_many(run->out.bytes, run->out.len);
+		reduce_wants_json(state) && json_too_many(run->out.bytes, run->out.len);
 	/* A command that ended well in spite of a limit needs no reason. */
 	char limit[ENDING_LIMIT_BYTES];
 	bool well = tool->exit.known && tool_exit_ok(&state->tool, tool->exit.value);

@@ -43,7 +43,7 @@ def rows($root; $prefix):
 	| (if values[$name] then {title: values[$name], description} else resolve($root) end) as $value
 	| select($value.not == null)
 	| ($value | select(nameless | not) | row($prefix + $key; $needed)),
-	  (if sections[$name] or ($value.oneOf // [] | length) > 2 then empty
+	  (if sections[$name] or ([$value.oneOf[]? | select(has("required") | not)] | length) > 2 then empty
 	   else $value | whole | resolve($root)
 		| (if .items.properties then .items | rows($root; $prefix + $key + "[].") else rows($root; $prefix + $key + ".") end)
 	   end);

@@ -68,6 +68,15 @@ static const char exits[] =
 	"      - {if: \"n == 2\", goto: look}\n"
 	"      - {else: true, goto: done}\n";
 
+/* An output that is a text. */
+static const char plain[] = "  look:\n    kind: tool\n    command: [ls]\n    timeout_secs: 1\n"
+			    "    capture: {stdout_text: text}\n"
+			    "    on: {ok: pick, nonzero: done, timeout: done}\n"
+			    "  pick:\n    kind: branch\n    when:\n"
+			    "      - {if: \"text == ''\", goto: done}\n"
+			    "      - {if: \"text == 'main'\", goto: look}\n"
+			    "      - {else: true, goto: done}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -221,6 +230,7 @@ int main(void)
 		"set (0)\n"
 		"say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
 	run(answers, 0, "");
+	run(plain, 0, "");
 	run(exits, 0, "untaken pick [n == 2]\n");
 	values();
 	fixtures();

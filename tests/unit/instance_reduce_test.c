@@ -29,7 +29,11 @@ static const char *const yaml =
 	"    on: {ok: exits, nonzero: bad, timeout: late}}\n"
 	"  exits: {kind: tool, command: [x], timeout_secs: 1, ok_exit: [1, 3],\n"
 	"    capture: {set: {n: '{{ exit }}', note: 'exit {{ exit }}'}},\n"
-	"    on: {ok: agent, nonzero: bad, timeout: late}}\n"
+	"    on: {ok: text, nonzero: bad, timeout: late}}\n"
+	"  text: {kind: tool, command: [x], timeout_secs: 1, capture: {stdout_text: note},\n"
+	"    on: {ok: nothing, nonzero: bad, timeout: late}}\n"
+	"  nothing: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
+	"    capture: {set: {}}, on: {ok: agent, nonzero: bad, timeout: late}}\n"
 	"  agent: {kind: agent, prompt: p, timeout_secs: 1, output_schema: r,\n"
 	"    capture: {finish_json: verdict},\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: late}}\n"
@@ -128,7 +132,7 @@ static void test_tool(void)
 	leads("plain",
 		"{'exit':null,'signal':9,'timed_out':true,'stdout':'','not_kept':'git says no'}",
 		"timeout", "late", NULL);
-	leads("exits", TOOL("1", "'no JSON'"), "ok", "agent", NULL);
+	leads("exits", TOOL("1", "'no JSON'"), "ok", "text", NULL);
 	binds("exits", TOOL("3", "''"), "n", "3");
 	binds("exits", TOOL("3", "''"), "note", "\"exit 3\"");
 	leads("exits", TOOL("0", "''"), "nonzero", "bad", "exit status 0 is none of ok_exit");
@@ -136,6 +140,19 @@ static void test_tool(void)
 	leads("exits", KEPT_NOT("1"), "nonzero", "bad", "git says no");
 	leads("exits", "{'exit':null,'signal':9,'timed_out':false,'stdout':''}", "nonzero", "bad",
 		NULL);
+	binds("text", TOOL("0", "'one\\ntwo\\n\\n'"), "note", "\"one\\ntwo\\n\"");
+	binds("text", TOOL("0", "'{}'"), "note", "\"{}\"");
+	binds("text", TOOL("0", "''"), "note", "\"\"");
+	binds("text", TOOL("0", "'\\n'"), "note", "\"\"");
+	leads("text",
+		"{'exit':0,'signal':null,'timed_out':false,'stdout':'a','stdout_dropped':7,"
+		"'stdout_sha256':''}",
+		"nonzero", "bad", "stdout is larger than 1048576 bytes");
+	leads("text", "{'exit':0,'signal':null,'timed_out':false,'stdout':'a','not_utf8':true}",
+		"nonzero", "bad", "stdout is not valid UTF-8");
+	binds("text", TOOL("1", "'kept'"), "note", "\"none\"");
+	leads("nothing", TOOL("0", "'{}'"), "nonzero", "bad", "stdout.n: required, but missing");
+	leads("nothing", TOOL("0", "'{\\\"n\\\":1,\\\"label\\\":\\\"a\\\"}'"), "ok", "agent", NULL);
 	refused("plain", "{'outcome':'ok'}");
 	refused("plain", "{'exit':null,'signal':null,'timed_out':false,'stdout':''}");
 }

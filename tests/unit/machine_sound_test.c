@@ -62,7 +62,7 @@ static void add_head(struct buf *buf)
 	buf_addf(buf, "  operator: {po: {type: rec, value: %s}}\n", random_default());
 	buf_addf(buf,
 		"  code:\n    n: {type: int, default: %u}\n    t: {type: bool, default: %s}\n"
-		"    f: {type: float, default: %s}\n",
+		"    f: {type: float, default: %s}\n    w: {type: str, default: ''}\n",
 		below(4), PICK("false", "true"), PICK("0.5", "1", "1.5"));
 	buf_addf(buf, "    c1: {type: rec, default: %s}\n    c2: {type: rec, default: %s}\n",
 		random_default(), random_default());
@@ -104,7 +104,8 @@ static void add_condition(struct buf *buf, int depth)
 				"false != t", "n in [1, 3]", "n not in [1.0, 7]", "n in [2]",
 				"n in []", "f < 1.5", "1.0 <= f", "f == n", "n < 1.5 <= f",
 				"-1 > -n", "not -n", "len(s) == 1", "len(s)", "s in ['', 'x']",
-				"s in ['x']", "s != 'x'", "'x' in s", "c1 == c2"));
+				"s in ['x']", "s != 'x'", "'x' in s", "w == ''", "len(w) > 0",
+				"c1 == c2"));
 		return;
 	case 3:
 		buf_addf(buf, "has(%s.%s)", random_record(), PICK("a", "b", "inner", "inner.y"));
@@ -184,8 +185,10 @@ static void add_tool(struct buf *buf, uint32_t i, uint32_t states)
 	buf_addf(buf, "  s%u:\n    kind: tool\n    timeout_secs: 1\n", i);
 	add_reads(buf, "    command: [x, \"", "\"]\n");
 	buf_adds(buf, PICK("", "", "    ok_exit: [0, 1]\n", "    ok_exit: [3]\n"));
-	switch (below(5)) {
+	switch (below(7)) {
 	case 0: break;
+	case 5: buf_adds(buf, "    capture: {stdout_text: w}\n"); break;
+	case 6: buf_adds(buf, "    output_schema: deep\n    capture: {set: {}}\n"); break;
 	case 1:
 		buf_adds(buf, "    output_schema: rec\n    capture: {set: {c1: '{{ result }}'}}\n");
 		break;
@@ -364,8 +367,10 @@ static const struct state *run_work(struct run *run, const struct state *state)
 	if (outcome != OUTCOME_OK || !state->capture.present)
 		return state->on[outcome];
 	struct err e = ERR_NONE;
-	json_t *result = random_value(
-		(struct type){.kind = TYPE_RECORD, .record = state->output_schema}, NULL);
+	struct type t = {.kind = TYPE_STR};
+	if (state->output_schema)
+		t = (struct type){.kind = TYPE_RECORD, .record = state->output_schema};
+	json_t *result = random_value(t, NULL);
 	json_t *status = json_integer(below(2));
 	struct captured captured = {result, status};
 	int failed = blackboard_capture(state, &captured, run->blackboard, &e);

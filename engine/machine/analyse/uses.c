@@ -63,7 +63,8 @@ static const struct doc_node *capture_node(
 	const struct doc_pair *target = doc_pair(doc_get(capture, "set"), variable->name);
 	if (target)
 		return &target->key;
-	return doc_get(capture, state_result(state)->whole);
+	const struct kind_result *result = state_result(state);
+	return doc_get(capture, state->capture.as_text ? result->text : result->whole);
 }
 
 static void report_variable(struct uses *uses, size_t i)
