@@ -95,21 +95,11 @@ static bool is_based_int(const char *text)
 	return !text[2 + strspn(text + 2, text[1] == 'x' ? hex : "01234567")];
 }
 
-static int based_int(const char *text, int64_t *out)
-{
-	char *end;
-	errno = 0;
-	unsigned long long value = strtoull(text + 2, &end, text[1] == 'x' ? 16 : 8);
-	if (errno || value > INT64_MAX)
-		return -1;
-	*out = (int64_t)value;
-	return 0;
-}
-
 static void set_int(struct yaml_reader *reader, struct doc_node *node, const char *text, size_t len)
 {
 	bool based = is_based_int(text);
-	if (based ? based_int(text, &node->integer) : num_int(text, len, &node->integer)) {
+	if (based ? num_based_int(text, len, false, &node->integer)
+		  : num_int(text, len, &node->integer)) {
 		finding_at(reader->build.findings, RULE_INTEGER_RANGE, reader->build.doc, node->pos,
 			"the integer does not fit into 64 bits");
 		node->kind = DOC_BROKEN;

@@ -7,25 +7,35 @@
 #include <stdlib.h>
 #include <string.h>
 
-int num_int(const char *text, size_t len, int64_t *out)
+static int read_digits(const char *text, size_t len, int base, bool negative, int64_t *out)
 {
-	size_t i = 0;
-	bool negative = false;
-	if (len && (text[0] == '-' || text[0] == '+'))
-		negative = text[i++] == '-';
-	if (i == len)
-		return -1;
 	int64_t value = 0;
-	for (; i < len; i++) {
-		if (text[i] < '0' || text[i] > '9')
-			return -1;
-		int digit = text[i] - '0';
-		if (__builtin_mul_overflow(value, 10, &value) ||
+	if (!len)
+		return -1;
+	for (size_t i = 0; i < len; i++) {
+		int letter = text[i] | 0x20;
+		int digit = text[i] >= '0' && text[i] <= '9' ? text[i] - '0'
+			    : letter >= 'a'                  ? letter - 'a' + 10
+							     : base;
+		if (digit >= base || __builtin_mul_overflow(value, base, &value) ||
 			__builtin_add_overflow(value, negative ? -digit : digit, &value))
 			return -1;
 	}
 	*out = value;
 	return 0;
+}
+
+int num_int(const char *text, size_t len, int64_t *out)
+{
+	bool is_signed = len && (text[0] == '-' || text[0] == '+');
+	return read_digits(text + is_signed, len - is_signed, 10, is_signed && text[0] == '-', out);
+}
+
+int num_based_int(const char *text, size_t len, bool negative, int64_t *out)
+{
+	if (len < 3 || text[0] != '0' || (text[1] != 'x' && text[1] != 'o'))
+		return -1;
+	return read_digits(text + 2, len - 2, text[1] == 'x' ? 16 : 8, negative, out);
 }
 
 int num_port(const char *text, size_t len, uint16_t *out)

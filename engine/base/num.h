@@ -2,16 +2,20 @@
  * Strict numbers: text to int64 and double and back, without locale, rounding or silent overflow.
  *
  * The document's number syntax (YAML core schema, TOML, JSON) is decided by its reader; these
- * take a run of bytes that the reader already recognised as decimal.
+ * take a run of bytes that the reader already recognised as a number.
  */
 #ifndef BASE_NUM_H
 #define BASE_NUM_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* Reads `text[0..len)` as a whole signed decimal integer. Returns -1 if it is none, or outside 64
  * bits. */
 int num_int(const char *text, size_t len, int64_t *out);
+/* Reads an integer such as 0x1F or 0o17, without a sign of its own; `negative`: a minus stands
+ * before it. Returns -1 if it is none, or outside 64 bits. */
+int num_based_int(const char *text, size_t len, bool negative, int64_t *out);
 /* Reads a port number, 1 to 65535, in at most five digits. Returns -1 if it is none. */
 int num_port(const char *text, size_t len, uint16_t *out);
 /* Reads a decimal float in the C locale's syntax without hexadecimal, inf or nan. Returns -1 if it

@@ -180,6 +180,20 @@ static bool is_in_array(const struct value *value, const json_t *array)
 	return false;
 }
 
+/* Checks that something can be looked for in the right side of an `in`. */
+static int check_container(const struct node *node, const struct value *where, struct err *e)
+{
+	static const char *const names[] = {[VALUE_NULL] = "null",
+		[VALUE_BOOL] = "a bool",
+		[VALUE_INT] = "an int",
+		[VALUE_FLOAT] = "a float"};
+	if (where->kind == VALUE_LIST || where->kind == VALUE_STR || where->kind == VALUE_JSON)
+		return 0;
+	return err_set(e, "`%s` looks in \"%s\", which is %s and neither list, text nor object",
+		node->op == OP_IN ? "in" : "not in",
+		node->kind == NODE_REF ? node->ref->path : "its operand", names[where->kind]);
+}
+
 static bool is_in(const struct value *value, const struct value *where)
 {
 	if (where->kind == VALUE_LIST) {
@@ -191,8 +205,6 @@ static bool is_in(const struct value *value, const struct value *where)
 	if (where->kind == VALUE_STR)
 		return value->kind == VALUE_STR &&
 		       memmem(where->text, where->len, value->text, value->len);
-	if (where->kind != VALUE_JSON)
-		return false;
 	if (json_is_array(where->json))
 		return is_in_array(value, where->json);
 	return value->kind == VALUE_STR && json_object_getn(where->json, value->text, value->len);
@@ -255,7 +267,9 @@ static int eval_compare(
 	if (node_eval(node->first, blackboard, &left, e))
 		return -1;
 	for (const struct node *child = node->first->next; child; child = child->next) {
-		if (node_eval(child, blackboard, &right, e))
+		bool looks = child->op == OP_IN || child->op == OP_NOT_IN;
+		if (node_eval(child, blackboard, &right, e) ||
+			(looks && check_container(child, &right, e)))
 			return -1;
 		if (!holds(child->op, &left, &right)) {
 			*out = boolean(false);

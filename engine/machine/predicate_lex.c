@@ -110,11 +110,43 @@ static bool name_char(char c)
 	       c == '_' || c == '.';
 }
 
-/* Reads digits [. digits] [e [sign] digits]. The parser computes the value, since it knows the
- * sign. */
+/* Returns the end of 0x or 0o with its digits; `start`: no such number begins there. */
+static size_t based_end(const struct predicate_lexer *lexer, size_t start)
+{
+	const char *text = lexer->text;
+	bool based = start + 2 < lexer->len && text[start] == '0' &&
+		     (text[start + 1] == 'x' || text[start + 1] == 'o');
+	size_t end = start + 2;
+	uint32_t digit;
+	while (based && end < lexer->len && !hex_digits(text + end, 1, &digit) &&
+		(text[start + 1] == 'x' || digit < 8))
+		end++;
+	return based && end > start + 2 ? end : start;
+}
+
+static struct predicate_token not_a_number(struct predicate_lexer *lexer, size_t start, size_t end)
+{
+	const char *text = lexer->text + start;
+	while (end < lexer->len && name_char(lexer->text[end]))
+		end++;
+	size_t len = end - start, shown = len > 40 ? 40 : len;
+	struct finding *f = predicate_fail(lexer, RULE_PREDICATE_SYNTAX, start, len,
+		"\"%.*s\" is not a number", (int)shown, text);
+	if (*text == '.' && digits_from(lexer, start + 1) == end)
+		site_help(lexer->site, f, "write 0%.*s", (int)shown, text);
+	else if (memchr(text, '_', len))
+		site_help(lexer->site, f, "write the number without `_`");
+	else if (*text == '0' && len > 1 && !memchr(text, '.', len))
+		site_help(lexer->site, f, "an integer is written as 16, 0x10 or 0o20");
+	return (struct predicate_token){.kind = TOKEN_BAD};
+}
+
+/* Reads digits [. digits] [e [sign] digits], 0x digits or 0o digits. The parser computes the value,
+ * since it knows the sign. */
 static struct predicate_token read_number(struct predicate_lexer *lexer)
 {
 	size_t start = lexer->next, i = digits_from(lexer, start), end = i;
+	size_t based = based_end(lexer, start);
 	if (i < lexer->len && lexer->text[i] == '.')
 		i = digits_from(lexer, end + 1) > end + 1 ? digits_from(lexer, end + 1) : end;
 	end = i;
@@ -123,14 +155,10 @@ static struct predicate_token read_number(struct predicate_lexer *lexer)
 		size_t last = digits_from(lexer, i + 1 + sign);
 		end = last > i + 1 + sign ? last : i;
 	}
-	if (end < lexer->len && name_char(lexer->text[end])) {
-		while (end < lexer->len && name_char(lexer->text[end]))
-			end++;
-		predicate_fail(lexer, RULE_PREDICATE_SYNTAX, start, end - start,
-			"\"%.*s\" is not a number", (int)(end - start > 40 ? 40 : end - start),
-			lexer->text + start);
-		return (struct predicate_token){.kind = TOKEN_BAD};
-	}
+	if (based > start)
+		end = based;
+	if (end < lexer->len && name_char(lexer->text[end]))
+		return not_a_number(lexer, start, end);
 	lexer->next = end;
 	return (struct predicate_token){.kind = TOKEN_NUMBER, .at = start, .len = end - start};
 }
@@ -153,6 +181,12 @@ static struct predicate_token read_sign(struct predicate_lexer *lexer)
 		return t;
 	}
 	size_t len = utf8_step(lexer->text + lexer->next, left, NULL);
+	if (lexer->text[lexer->next] == '\r') {
+		struct finding *f = predicate_fail(lexer, RULE_PREDICATE_SYNTAX, lexer->next, 1,
+			"a carriage return is no blank space in a condition");
+		site_help(lexer->site, f, "write a space, a tab or a newline");
+		return (struct predicate_token){.kind = TOKEN_BAD};
+	}
 	predicate_fail(lexer, RULE_PREDICATE_SYNTAX, lexer->next, len,
 		"\"%.*s\" means nothing here", (int)len, lexer->text + lexer->next);
 	return (struct predicate_token){.kind = TOKEN_BAD};
@@ -161,7 +195,7 @@ static struct predicate_token read_sign(struct predicate_lexer *lexer)
 struct predicate_token predicate_token(struct predicate_lexer *lexer)
 {
 	while (lexer->next < lexer->len && lexer->text[lexer->next] &&
-		strchr(" \t\n\r", lexer->text[lexer->next]))
+		strchr(" \t\n", lexer->text[lexer->next]))
 		lexer->next++;
 	if (lexer->next >= lexer->len)
 		return (struct predicate_token){.kind = TOKEN_END, .at = lexer->len};
@@ -170,6 +204,8 @@ struct predicate_token predicate_token(struct predicate_lexer *lexer)
 		return read_string(lexer);
 	if (c >= '0' && c <= '9')
 		return read_number(lexer);
+	if (c == '.' && digits_from(lexer, lexer->next + 1) > lexer->next + 1)
+		return not_a_number(lexer, lexer->next, lexer->next + 1);
 	size_t span = ref_span(lexer->text, lexer->next, lexer->len);
 	if (!span)
 		return read_sign(lexer);

@@ -159,8 +159,9 @@ static int read_number(struct parser *parser, bool negative, struct value *out)
 	char text[64];
 	size_t len = parser->token.len;
 	const char *digits = parser->l->text + parser->token.at;
-	bool whole =
-		!memchr(digits, '.', len) && !memchr(digits, 'e', len) && !memchr(digits, 'E', len);
+	bool based = len > 1 && (digits[1] == 'x' || digits[1] == 'o');
+	bool whole = based || (!memchr(digits, '.', len) && !memchr(digits, 'e', len) &&
+				      !memchr(digits, 'E', len));
 	if (len > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9') {
 		predicate_fail(parser->l, RULE_PREDICATE_SYNTAX, parser->token.at, len,
 			"numbers have no leading zeros");
@@ -172,9 +173,10 @@ static int read_number(struct parser *parser, bool negative, struct value *out)
 	const char *from = text + !negative;
 	size_t from_len = len + negative;
 	out->kind = whole ? VALUE_INT : VALUE_FLOAT;
-	int bad = len >= sizeof(text) ? -1
-		  : whole             ? num_int(from, from_len, &out->integer)
-				      : num_float(from, from_len, &out->number);
+	int bad = based                 ? num_based_int(digits, len, negative, &out->integer)
+		  : len >= sizeof(text) ? -1
+		  : whole               ? num_int(from, from_len, &out->integer)
+					: num_float(from, from_len, &out->number);
 	if (bad)
 		predicate_fail(parser->l, RULE_PREDICATE_LIMIT, parser->token.at, len, "%s",
 			whole ? "this integer does not fit into 64 bits"

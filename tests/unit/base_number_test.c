@@ -35,6 +35,40 @@ static void test_ints(void)
 	ok(!num_int("1234", 2, &part) && part == 12, "only the given bytes count");
 }
 
+static const struct {
+	const char *text;
+	bool negative, fits;
+	int64_t value;
+} based[] = {
+	{"0x10", false, true, 16},
+	{"0xfFaA", false, true, 0xffaa},
+	{"0o17", true, true, -15},
+	{"0x7fffffffffffffff", false, true, INT64_MAX},
+	{"0x8000000000000000", true, true, INT64_MIN},
+	{"0o777777777777777777777", false, true, INT64_MAX},
+	{"0x8000000000000000", false, false, 42},
+	{"0x8000000000000001", true, false, 42},
+	{"0o8", false, false, 42},
+	{"0xg", false, false, 42},
+	{"0x", false, false, 42},
+	{"0o", false, false, 42},
+	{"0X1", false, false, 42},
+	{"0b1", false, false, 42},
+	{"0x1_0", false, false, 42},
+	{"10", false, false, 42},
+	{"", false, false, 42},
+};
+
+static void test_based_ints(void)
+{
+	for (size_t i = 0; i < ARRAY_LEN(based); i++) {
+		int64_t got = 42;
+		is(num_based_int(based[i].text, strlen(based[i].text), based[i].negative, &got),
+			based[i].fits ? 0 : -1, "`%s`", based[i].text);
+		is(got, based[i].value, "`%s`", based[i].text);
+	}
+}
+
 static void test_floats(void)
 {
 	static const struct {
@@ -142,6 +176,7 @@ int main(void)
 	test_ports();
 	test_money();
 	test_ints();
+	test_based_ints();
 	test_floats();
 	test_spelling();
 	test_round_trip();

@@ -116,7 +116,14 @@ static const struct {
 	{"v != x and x != y and y != z and z != x", 1},
 	{"'k' in j and 'z' not in j", 1},
 	{"1 in arr and 'two' in arr and null in arr and 2 not in arr", 1},
-	{"'s' in num", 0},
+	{"'s' in num", -1},
+	{"num not in nul", -1},
+	{"'s' in nul", -1},
+	{"t or 's' in num", 1},
+	{"n == 0x3 and n == 0o3 and n == 0x03 and 0xfF == 255 and 0o17 == 15", 1},
+	{"n in [0x2, 0o3] and n != -0x3 and -n == -0o3", 1},
+	{"9223372036854775807 == 0x7fffffffffffffff and low == -0x8000000000000000", 1},
+	{"\t n\n==\t3 ", 1},
 	{"num == 7 and num == 7.0 and num != '7' and num != true", 1},
 	{"nul == null and num != null", 1},
 	{"arr == [1, 'two', null] and arr != [1]", 1},
@@ -159,6 +166,11 @@ static void evaluate(void)
 		if (!strcmp(table[i].condition, "v.note == 'x'"))
 			is_str(e.text, "\"v.note\" was read, but its field \"note\" is not set",
 				"why it halts");
+		if (!strcmp(table[i].condition, "'s' in num"))
+			is_str(e.text,
+				"`in` looks in \"num\", which is an int and neither list, text "
+				"nor object",
+				"in what it looks");
 		if (!strcmp(table[i].condition, "len(num) == 1"))
 			is_str(e.text,
 				"len() was asked of \"num\", which is neither text, list nor "
