@@ -87,6 +87,9 @@ static void try_inside(
 			printf("%s\n", attack->id);
 		else if (got == 125)
 			printf("set-up\n");
+		if (harm)
+			fprintf(stderr, "# %s, without %s: %s\n", attack->id,
+				getenv("JAIL_LEAVE_OUT"), harm);
 		return;
 	}
 	ok(held, "%s, %s, %s, %s: %s%s", attack->id, who, profile, decoy_layout_name(decoy->layout),

@@ -67,32 +67,10 @@ static long first(void)
 	return strtol(target("FIRST"), NULL, 10);
 }
 
-int proc_one(void)
-{
-	return open_proc(first(), "environ", O_RDONLY);
-}
-
-int proc_one_exe(void)
-{
-	return open_proc(first(), "exe", O_RDONLY);
-}
-
-/* Which numbers it has open nobody can know; to see one is enough. */
-int proc_one_fd(void)
-{
-	char path[64], at[256];
-	int result = ENOENT;
-	for (int fd = 0; fd < 64; fd++) {
-		snprintf(path, sizeof(path), "/proc/%ld/fd/%d", first(), fd);
-		if (readlink(path, at, sizeof(at)) >= 0)
-			return 0;
-		result = errno == ENOENT ? result : errno;
-	}
-	return result;
-}
-
-/* It takes its filter while the command starts. */
-int proc_one_filter(void)
+/* Waits until PID 1 has taken its filter, which it does while the command starts and after it has
+ * given up its capabilities: as long as it has these, the kernel refuses a look at it. Returns
+ * EPERM, an errno if its status cannot be read, or 0 if it has no filter after a second. */
+static int await_filter(void)
 {
 	char path[64], text[4096];
 	snprintf(path, sizeof(path), "/proc/%ld/status", first());
@@ -108,6 +86,38 @@ int proc_one_filter(void)
 		usleep(2000);
 	}
 	return 0;
+}
+
+int proc_one(void)
+{
+	await_filter();
+	return open_proc(first(), "environ", O_RDONLY);
+}
+
+int proc_one_exe(void)
+{
+	await_filter();
+	return open_proc(first(), "exe", O_RDONLY);
+}
+
+/* Which numbers it has open nobody can know; to see one is enough. */
+int proc_one_fd(void)
+{
+	char path[64], at[256];
+	int result = ENOENT;
+	await_filter();
+	for (int fd = 0; fd < 64; fd++) {
+		snprintf(path, sizeof(path), "/proc/%ld/fd/%d", first(), fd);
+		if (readlink(path, at, sizeof(at)) >= 0)
+			return 0;
+		result = errno == ENOENT ? result : errno;
+	}
+	return result;
+}
+
+int proc_one_filter(void)
+{
+	return await_filter();
 }
 
 int proc_parent_environ(void)
