@@ -22,6 +22,7 @@ int64_t budget_microusd(struct opt_float usd)
  * reason begins with the name, and is recorded so. */
 #define LIMITS(X)                                                                                  \
 	X(TRANSITIONS, "max_transitions", true)                                                    \
+	X(SECS, "budget.max_secs", true)                                                           \
 	X(USD, "budget.max_usd of the machine", true)                                              \
 	X(BEST_EFFORT_USD, "budget.best_effort_usd_limit of the machine", true)                    \
 	X(OPERATOR_USD, "budget.max_usd of the configuration", false)                              \
@@ -48,8 +49,23 @@ bool budget_is_machine(const char *reason)
 	return false;
 }
 
-bool budget_exhausted(
-	const struct position *position, const struct config *config, char *reason, size_t bytes)
+int64_t budget_deadline_us(const struct position *position)
+{
+	const int64_t secs = position->machine->max_secs;
+	return secs && position->begun ? num_add(position->started_us, secs * 1000000) : 0;
+}
+
+bool budget_out_of_time(const struct position *position, int64_t now_us, const char *where,
+	char *reason, size_t bytes)
+{
+	const int64_t deadline_us = budget_deadline_us(position);
+	return deadline_us && now_us >= deadline_us &&
+	       snprintf(reason, bytes, "%s (%lld) is used up %s state %s", names[LIMIT_SECS].name,
+		       (long long)position->machine->max_secs, where, position->state->name) > 0;
+}
+
+bool budget_exhausted(const struct position *position, const struct config *config, int64_t now_us,
+	char *reason, size_t bytes)
 {
 	const struct machine *m = position->machine;
 	const struct totals *t = &position->totals;
@@ -60,6 +76,8 @@ bool budget_exhausted(
 		return snprintf(reason, bytes, "%s (%lld) is used up before state %s",
 			       names[LIMIT_TRANSITIONS].name, (long long)m->max_transitions,
 			       position->state->name) > 0;
+	if (!last && budget_out_of_time(position, now_us, "before", reason, bytes))
+		return true;
 	const struct {
 		int64_t spent, limit;
 		double scale;

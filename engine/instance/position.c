@@ -214,7 +214,8 @@ static void enter(struct position *position, const struct state *state)
 static int may_go_on(const struct position *position, struct err *e)
 {
 	char why[POSITION_REASON_BYTES];
-	return position->foreign && budget_exhausted(position, NULL, why, sizeof(why))
+	return position->foreign && budget_exhausted(
+					    position, NULL, position->before_us, why, sizeof(why))
 		       ? err_set(e, "%s", why)
 		       : 0;
 }
@@ -413,7 +414,7 @@ static int check_budget(const struct position *position, const char *reason, str
 {
 	char why[POSITION_REASON_BYTES];
 	if (!position->foreign || !budget_is_machine(reason) ||
-		budget_exhausted(position, NULL, why, sizeof(why)))
+		budget_exhausted(position, NULL, position->updated_us, why, sizeof(why)))
 		return 0;
 	return err_set(e, "%s, and this machine would have gone on", reason);
 }
@@ -474,6 +475,7 @@ int position_apply(struct position *position, const json_t *event, struct err *e
 		return err_set(e, position->begun ? "a second %s" : "%s where begin belongs", type);
 	if (line.seq != due)
 		return err_set(e, "%s: seq is not %lld", type, (long long)due);
+	position->before_us = position->updated_us;
 	if (clock_parse(line.ts, strlen(line.ts), &position->updated_us))
 		return err_set(e, "%s, seq %lld: ts is not an instant", type, (long long)due);
 	if (failed)

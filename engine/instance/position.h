@@ -52,6 +52,7 @@ struct position {
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end */
 	int64_t started_us, updated_us;     /* the times of begin and of the last line */
+	int64_t before_us; /* the time of the line before the last, for a foreign machine */
 };
 
 void position_init(struct position *position, const struct machine *machine);

@@ -192,6 +192,7 @@ struct machine {
 	const struct record *const *records;
 	size_t record_count;
 	int64_t max_transitions;
+	int64_t max_secs; /* 0: no limit */
 	struct opt_float max_usd, best_effort_usd;
 	const struct doc_node *config; /* the overlay, NULL: none */
 	const struct doc *doc;

@@ -115,6 +115,7 @@ static void read_budget(struct reader *reader)
 {
 	const struct doc_node *budget = doc_get(reader->doc->root, "budget");
 	reader->m->max_transitions = reader_int(reader, budget, "max_transitions").value;
+	reader->m->max_secs = reader_int(reader, budget, "max_secs").value;
 	reader->m->max_usd = reader_float(reader, budget, "max_usd");
 	reader->m->best_effort_usd = reader_float(reader, budget, "best_effort_usd_limit");
 }

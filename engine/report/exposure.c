@@ -344,9 +344,10 @@ json_t *exposure_of(
 		if (exposers[s->kind]->expose)
 			json_array_append_new(states, exposers[s->kind]->expose(s, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:o, s:o}, s:o}", "machine", machine->name,
-		"interface", interface_of(machine), "states", states, "union", union_of(states),
-		"limits", "transitions", (json_int_t)machine->max_transitions, "usd",
+	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:o, s:o, s:o}, s:o}", "machine",
+		machine->name, "interface", interface_of(machine), "states", states, "union",
+		union_of(states), "limits", "transitions", (json_int_t)machine->max_transitions,
+		"seconds", machine->max_secs ? json_integer(machine->max_secs) : json_null(), "usd",
 		most_usd(machine, config), EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd),
 		"refusals", refusals_of(machine, &c));
 }

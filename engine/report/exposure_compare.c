@@ -20,7 +20,7 @@ static const char *const deciding[][2] = {{"workspace", "workspace"}, {"workspac
 	{"input_tokens", "max_input_tokens"}, {"output_tokens", "max_output_tokens"},
 	{"usd", "max_usd"}, {EXPOSURE_BEST_EFFORT, "best_effort_usd_limit"},
 	{EXPOSURE_BEST_EFFORT, "max_usd"}, {"unmetered_tokens", "max_tokens_fallback"},
-	{"transitions", "max_transitions"}};
+	{"transitions", "max_transitions"}, {"seconds", "max_secs"}};
 
 static const struct doc_pair *deciding_pair(const struct doc_node *map, const char *name)
 {

@@ -157,6 +157,11 @@ static void add_tiles(const struct report *report, struct buf *out)
 	buf_adds(out, "<dl class=\"tiles\">\n");
 	begin_tile(out, "Took");
 	text_duration(out, (report->summary.end_us - report->summary.begun_us) / 1000);
+	if (report->machine->max_secs) {
+		buf_adds(out, "<small>of at most ");
+		text_duration(out, report->machine->max_secs * 1000);
+		buf_adds(out, "</small>");
+	}
 	buf_adds(out, "</dd></div>\n");
 	begin_tile(out, "Steps");
 	text_count(out, (int64_t)report->result.seq);

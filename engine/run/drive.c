@@ -367,8 +367,7 @@ static bool begin(struct drive *drive)
 	return drive_commit(drive, &line);
 }
 
-/* Books the spending of an attempt that was killed before anything is spent again. */
-static bool book_unfinished(struct drive *drive)
+bool drive_book_unfinished(struct drive *drive)
 {
 	char dir[128];
 	if (!state_is(drive->at.state, TRAIT_MODEL))
@@ -389,7 +388,7 @@ static bool resume(struct drive *drive)
 		drive_show_wait(drive);
 	if (*drive->at.poke_name && pokes_remove(drive->instance, drive->at.poke_name, &e))
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
-	return book_unfinished(drive);
+	return drive_book_unfinished(drive);
 }
 
 static void line_committed(void *ctx, const char *line, size_t len)

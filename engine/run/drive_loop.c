@@ -246,6 +246,30 @@ static json_t *absent_paths(const struct drive *drive)
 	return workspace_absent(&drive->workspace, paths);
 }
 
+static bool is_out_of_time(const struct drive *drive)
+{
+	const int64_t deadline_us = budget_deadline_us(&drive->at);
+	return deadline_us && clock_realtime_us() >= deadline_us;
+}
+
+/* Reports whether the state was killed because the time of the run was used up: it is not
+ * committed. */
+static bool was_cut_short(const struct drive *drive, const struct fact *fact)
+{
+	bool killed = fact->kind == FACT_TOOL    ? fact->tool.timed_out || fact->tool.lost
+		      : fact->kind == FACT_AGENT ? fact->agent.outcome == OUTCOME_TIMEOUT
+						 : false;
+	return killed && is_out_of_time(drive);
+}
+
+/* Ends the run in the middle of a state, once the spending of that is booked. */
+static bool finish_out_of_time(struct drive *drive)
+{
+	char reason[POSITION_REASON_BYTES];
+	budget_out_of_time(&drive->at, INT64_MAX, "in", reason, sizeof(reason));
+	return drive_book_unfinished(drive) && finish(drive, END_BUDGET, false, reason);
+}
+
 static bool execute(struct drive *drive, const struct step *step)
 {
 	AUTO_FACT fact = step->fact;
@@ -259,7 +283,10 @@ static bool execute(struct drive *drive, const struct step *step)
 			&drive->live, step, &fact, &egress, &e);
 	switch (end) {
 	case LIVE_FACT:
-		return queue_egress(drive, egress) && commit_work(drive, step, absent, &fact);
+		if (!queue_egress(drive, egress))
+			return false;
+		return was_cut_short(drive, &fact) ? finish_out_of_time(drive)
+						   : commit_work(drive, step, absent, &fact);
 	case LIVE_INTERRUPTED:
 		return drive_end(drive,
 			drive->live.interrupts.first == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,
@@ -275,13 +302,20 @@ static bool execute(struct drive *drive, const struct step *step)
 	return drive_end(drive, RUN_BROKEN, "state %s: %s", drive->at.state->name, e.text);
 }
 
+/* Returns `wake_us` (0: never), or the end of the run's time if that comes first. */
+static int64_t until(const struct drive *drive, int64_t wake_us)
+{
+	const int64_t deadline_us = budget_deadline_us(&drive->at);
+	return deadline_us && (!wake_us || deadline_us < wake_us) ? deadline_us : wake_us;
+}
+
 static bool take_work(struct drive *drive)
 {
 	struct step step;
 	struct err e = ERR_NONE;
 	struct sleep pause = {.instance = drive->instance,
 		.interrupts = &drive->live.interrupts,
-		.until_us = drive->at.retry_at_us};
+		.until_us = until(drive, drive->at.retry_at_us)};
 	if (drive->at.retry_at_us) {
 		jails_clear(&drive->live.jails);
 		/* One more, since 0 would mean no limit. */
@@ -289,10 +323,11 @@ static bool take_work(struct drive *drive)
 		if (sleep_wait(&pause, &e))
 			return drive_end(drive, RUN_BROKEN, "%s", e.text);
 	}
-	if (pause.woke == WOKE_STOP)
+	if (pause.woke == WOKE_STOP || is_out_of_time(drive))
 		return true;
 	if (plan_step(&drive->env, &drive->at, &step, &e))
 		return halt(drive, &e);
+	plan_shorten(&step, &drive->at, clock_realtime_us());
 	tell_activity(drive);
 	drive_note_autorun(drive);
 	bool on = execute(drive, &step);
@@ -395,7 +430,7 @@ static bool take_wait(struct drive *drive)
 	tell_activity(drive);
 	struct sleep s = {.instance = drive->instance,
 		.interrupts = &drive->live.interrupts,
-		.until_us = drive->at.wake_us,
+		.until_us = until(drive, drive->at.wake_us),
 		.pokes = true};
 	if (drive->request->exit_on_wait ? sleep_look(&s, &e) : sleep_wait(&s, &e))
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
@@ -403,7 +438,8 @@ static bool take_wait(struct drive *drive)
 		live_notice(&drive->live, "poke %s cannot be read and was set aside", s.bad_poke);
 	if (s.woke == WOKE_NOT)
 		return drive_end(drive, RUN_WAITING, "state %s waits", drive->at.state->name);
-	return s.woke == WOKE_STOP ? true : commit_woken(drive, &s);
+	bool early = s.woke == WOKE_TIMER && is_out_of_time(drive);
+	return s.woke == WOKE_STOP || early || commit_woken(drive, &s);
 }
 
 /* --- the loop --------------------------------------------------------------------------------- */
@@ -480,7 +516,8 @@ static bool take_step(struct drive *drive)
 {
 	char reason[POSITION_REASON_BYTES];
 	const struct state *state = drive->at.state;
-	if (budget_exhausted(&drive->at, drive->request->config, reason, sizeof(reason)))
+	if (budget_exhausted(&drive->at, drive->request->config, clock_realtime_us(), reason,
+		    sizeof(reason)))
 		return finish(drive, END_BUDGET, false, reason);
 	if (!announce(drive))
 		return false;

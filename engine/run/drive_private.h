@@ -51,6 +51,9 @@ void drive_note_autorun(struct drive *drive);
 /* Journals the autorun files changed in the workspace or on the branch, before the run ends or
  * parks. */
 bool drive_tell_autorun(struct drive *drive);
+/* Books the spending of an attempt that was killed, before anything is spent again or the run
+ * ends. */
+bool drive_book_unfinished(struct drive *drive);
 /* Takes steps until the machine has ended, is stopped, parked or broken. */
 void drive_loop(struct drive *drive);
 #endif

@@ -78,8 +78,7 @@ static void send_request(struct talk *talk)
 		talk->pump.stop = true;
 		return;
 	}
-	talk->pump.deadline_ms =
-		clock_monotonic_ms() + talk->step->state->timeout_secs * 1000 + GRACE_MS;
+	talk->pump.deadline_ms = clock_monotonic_ms() + talk->step->timeout_secs * 1000 + GRACE_MS;
 	struct pump_stream *s = &talk->pump.streams[talk->pump.stream_count++];
 	*s = (struct pump_stream){talk->secret.error_fd, secret_take, talk};
 	talk->secret.error_fd = -1; /* the pump owns it now */

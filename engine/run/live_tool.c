@@ -303,7 +303,7 @@ static enum live_end run_jail(struct live *live, const struct step *step, struct
 		return LIVE_BROKEN;
 	}
 	p->child = &run->through->child;
-	p->deadline_ms = clock_monotonic_ms() + step->state->timeout_secs * 1000 + GRACE_MS;
+	p->deadline_ms = clock_monotonic_ms() + step->timeout_secs * 1000 + GRACE_MS;
 	if (pump_carry(p, e))
 		return LIVE_BROKEN;
 	output_close(&run->out);

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/num.h"
+#include "instance/budget.h"
 #include "machine/template.h"
 
 #include <math.h>
@@ -108,7 +109,8 @@ int plan_step(const struct plan_env *env, const struct position *position, struc
 	struct step s = {.state = position->state,
 		.seq = position->seq + 1,
 		.attempt = position->attempt,
-		.execution = position->executions + 1};
+		.execution = position->executions + 1,
+		.timeout_secs = position->state->timeout_secs};
 	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq,
 		position->state->name);
 	if (planners[position->state->kind]->plan(env, position, &s, e)) {
@@ -117,4 +119,14 @@ int plan_step(const struct plan_env *env, const struct position *position, struc
 	}
 	*out = s;
 	return 0;
+}
+
+void plan_shorten(struct step *step, const struct position *position, int64_t now_us)
+{
+	const int64_t deadline_us = budget_deadline_us(position);
+	int64_t left = (deadline_us - now_us) / SECOND_US + 1;
+	if (!deadline_us || left >= step->timeout_secs)
+		return;
+	step->timeout_secs = left < 1 ? 1 : left;
+	step->order.timeout_secs = step->timeout_secs;
 }

@@ -25,7 +25,8 @@ struct step {
 	const struct state *state;
 	uint64_t seq;
 	int attempt, execution;
-	struct fact fact; /* the result, if nothing needs to run; FACT_NONE: run it */
+	int64_t timeout_secs; /* the state's own, or less where budget.max_secs leaves less */
+	struct fact fact;     /* the result, if nothing needs to run; FACT_NONE: run it */
 	/* Tool: its jail, and the command with its timeout and environment. */
 	struct jail_policy policy;
 	struct jail_order order;
@@ -42,6 +43,8 @@ struct step {
 /* Plans the active step. Returns -1 with the reason if the machine must halt. */
 int plan_step(const struct plan_env *env, const struct position *position, struct step *out,
 	struct err *e);
+/* Shortens the time of a planned state to what is left of budget.max_secs. */
+void plan_shorten(struct step *step, const struct position *position, int64_t now_us);
 void step_done(struct step *step);
 /* Computes when a wait that is armed at `now_us` ends by itself; 0: never. */
 int plan_wake(const struct position *position, int64_t now_us, int64_t *wake_us, struct err *e);

@@ -21,7 +21,10 @@ static const char *const yaml =
 
 enum { MACHINE_USD = 300000, OPERATOR_USD = 100000, SOFT_USD = 700000, TOKENS = 500 };
 
+enum { BEGUN_US = 5000000 };
+
 static struct fixture fixture;
+static int64_t now_us = BEGUN_US;
 static struct config config = {
 	.budget = {.max_microusd = -1, .max_input_tokens = -1, .max_output_tokens = -1}};
 
@@ -32,7 +35,9 @@ static bool exhausted(enum state_kind kind, const struct totals *totals, char re
 	position.state = machine_state(fixture.m, state_kind_name(kind));
 	position.totals = *totals;
 	*reason = '\0';
-	bool is_over = budget_exhausted(&position, &config, reason, 400);
+	position.begun = true;
+	position.started_us = BEGUN_US;
+	bool is_over = budget_exhausted(&position, &config, now_us, reason, 400);
 	position_done(&position);
 	return is_over;
 }
@@ -47,6 +52,20 @@ static void expect(enum state_kind kind, struct totals totals, const char *why)
 	is_str(reason, whole, "and the reason");
 	ok(!why || budget_is_machine(reason) == !strstr(why, "of the configuration"),
 		"which tells whose limit it is");
+}
+
+/* A terminal takes no time, so it may be reached in the last moment. */
+static void test_time(enum state_kind kind)
+{
+	bool ends = kind == KIND_TERMINAL;
+	fixture.m->max_secs = 2;
+	now_us = BEGUN_US + 1999999;
+	expect(kind, (struct totals){0}, NULL);
+	now_us = BEGUN_US + 2000000;
+	expect(kind, (struct totals){0}, ends ? NULL : "budget.max_secs (2) is used up");
+	fixture.m->max_secs = 0;
+	expect(kind, (struct totals){0}, NULL);
+	now_us = BEGUN_US;
 }
 
 /* A terminal makes no transition, so it may be reached by the last one. */
@@ -104,6 +123,7 @@ int main(void)
 		ok(machine_state(fixture.m, state_kind_name(kind)) != NULL, "a state of kind %s",
 			state_kind_name(kind));
 		test_transitions(kind);
+		test_time(kind);
 		test_spending(kind);
 	}
 	fixture_done(&fixture);

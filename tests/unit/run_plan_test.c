@@ -368,57 +368,62 @@ static void test_budget(void)
 {
 	char why[256];
 	stand_in("tool");
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nothing is used up at first");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)), "nothing is used up at first");
 	at.totals.microusd = 999999;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nor just below");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)), "nor just below");
 	static const char *const next[] = {"tool", "agent", "wait", "bad"};
 	for (size_t i = 0; i < ARRAY_LEN(next); i++) {
 		stand_in(next[i]);
 		at.totals.microusd = 1000000;
-		ok(!budget_exhausted(&at, config, why, sizeof(why)),
+		ok(!budget_exhausted(&at, config, 0, why, sizeof(why)),
 			"before %s: exactly at the limit is not over it", next[i]);
 		at.totals.microusd = 1000001;
-		ok(budget_exhausted(&at, config, why, sizeof(why)), "before %s: over it", next[i]);
+		ok(budget_exhausted(&at, config, 0, why, sizeof(why)), "before %s: over it",
+			next[i]);
 		has_str(why, "max_usd of the machine (1) is used up (1.000001)", "and said");
 	}
 	stand_in("tool");
 	at.totals = (struct totals){.unpriced = true};
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "nor goes on what nobody counted");
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)), "nor goes on what nobody counted");
 	has_str(why, "cannot be held", "which is said");
 	struct opt_float own = f.m->max_usd;
 	f.m->max_usd.present = false;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "without a limit in USD it goes on");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)),
+		"without a limit in USD it goes on");
 	config->budget.max_microusd = 5000000;
-	ok(budget_exhausted(&at, config, why, sizeof(why)),
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)),
 		"the operator's limit stops it as well");
 	has_str(why, "budget.max_usd of the configuration cannot be held", "by its name");
 	config->budget.max_microusd = -1;
 	config->budget.max_output_tokens = 5000;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "tokens are known without a price");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)), "tokens are known without a price");
 	at.totals.unmetered = true;
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "and not without usage");
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)), "and not without usage");
 	has_str(why, "budget.max_output_tokens of the configuration cannot be held", "by its name");
 	at.totals.unmetered = false;
 	config->budget.max_input_tokens = 5000;
 	at.totals.input_tokens = 5000;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "all of the tokens are not too many");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)),
+		"all of the tokens are not too many");
 	at.totals.input_tokens = 5001;
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "one more is");
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)), "one more is");
 	has_str(why, "max_input_tokens of the configuration (5000) is used up (5001)", "as said");
 	config->budget.max_output_tokens = config->budget.max_input_tokens = -1;
 	f.m->best_effort_usd = own;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "best effort goes by what is known");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)),
+		"best effort goes by what is known");
 	f.m->best_effort_usd.present = false;
 	f.m->max_usd = own;
 	at.totals = (struct totals){.transitions = 9};
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "so are transitions");
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)), "so are transitions");
 	stand_in("bad");
 	at.totals = (struct totals){.transitions = 9, .microusd = 1000000};
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "but a terminal takes none");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)), "but a terminal takes none");
 	at.totals.unpriced = true;
-	ok(!budget_exhausted(&at, config, why, sizeof(why)), "nor has to hold a limit");
+	ok(!budget_exhausted(&at, config, 0, why, sizeof(why)), "nor has to hold a limit");
 	at.totals.microusd++;
-	ok(budget_exhausted(&at, config, why, sizeof(why)), "and does not hide what was crossed");
+	ok(budget_exhausted(&at, config, 0, why, sizeof(why)),
+		"and does not hide what was crossed");
 	at.totals = (struct totals){0};
 }
 
