@@ -123,7 +123,7 @@ static void try_label(struct dry *dry, const struct state *state, enum outcome l
 	struct reduced v;
 	AUTO_FACT fact;
 	dry_fact(state, label, 0, NULL, &fact);
-	if (reduce(state, &fact, dry->board, &v, &e))
+	if (reduce(state, &fact, dry->m->journal_format, dry->board, &v, &e))
 		fail(dry, state, e.text, json_array());
 	else if (v.outcome != label)
 		fail(dry, state, v.reason, json_array());
@@ -244,7 +244,7 @@ static void explore_label(struct dry *dry, size_t at, enum outcome label)
 		struct err e = ERR_NONE;
 		AUTO_FACT fact;
 		dry_fact(n.state, label, variant, dry->hints, &fact);
-		if (reduce(n.state, &fact, dry->board, &v, &e)) {
+		if (reduce(n.state, &fact, dry->m->journal_format, dry->board, &v, &e)) {
 			fail(dry, n.state, e.text, path_to(dry, at));
 			continue;
 		}

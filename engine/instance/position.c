@@ -15,7 +15,10 @@
 
 void position_init(struct position *position, const struct machine *machine)
 {
-	*position = (struct position){.machine = machine, .state = machine->initial, .attempt = 1};
+	*position = (struct position){.machine = machine,
+		.state = machine->initial,
+		.attempt = 1,
+		.format = JOURNAL_FORMAT_FIRST};
 	position->blackboard = blackboard_new(machine);
 }
 
@@ -64,8 +67,9 @@ static int apply_begin(struct position *position, const struct line *line, struc
 	if (!position->foreign && strcmp(begin->machine, position->machine->name) != 0)
 		return err_set(e, "it is a journal of machine %s, not of %s", begin->machine,
 			position->machine->name);
-	if (begin->format != 1)
-		return err_set(e, "its format is not 1: it was written by another version");
+	if (begin->format < JOURNAL_FORMAT_FIRST || begin->format > JOURNAL_FORMAT_LAST)
+		return err_set(
+			e, "its format is neither 1 nor 2: it was written by another version");
 	const char *name;
 	json_t *value;
 	json_object_foreach (begin->parameters, name, value)
@@ -75,6 +79,7 @@ static int apply_begin(struct position *position, const struct line *line, struc
 	snprintf(position->digest, sizeof(position->digest), "%s", begin->bundle);
 	snprintf(position->profile, sizeof(position->profile), "%s", begin->profile);
 	position->begun = true;
+	position->format = (int)begin->format;
 	position->started_us = position->updated_us;
 	return 0;
 }
@@ -241,7 +246,7 @@ static int apply_step(struct position *position, const struct line *line, struct
 		if (reduce_branch(s, position->blackboard, &branch, e))
 			return -1;
 	}
-	if (reduce(s, fact, position->blackboard, &v, e) ||
+	if (reduce(s, fact, position->format, position->blackboard, &v, e) ||
 		(!position->foreign && same_label(line, &v, e)))
 		return -1;
 	if (position_retries(position, &v))
@@ -267,7 +272,7 @@ void position_pass_branches(struct position *position)
 		if (!goes_on || (s->notify && !position->notified))
 			return;
 		if (reduce_branch(s, position->blackboard, &fact, NULL) ||
-			reduce(s, &fact, position->blackboard, &v, NULL))
+			reduce(s, &fact, position->format, position->blackboard, &v, NULL))
 			return;
 		enter(position, v.target);
 	}
@@ -278,7 +283,8 @@ static int apply_retry(struct position *position, const struct line *line, struc
 	const char *until = line->retry.until;
 	struct reduced v;
 	if (same_place(position, line, true, e) || may_go_on(position, e) ||
-		reduce(position->state, &line->fact, position->blackboard, &v, e) ||
+		reduce(position->state, &line->fact, position->format, position->blackboard, &v,
+			e) ||
 		same_label(line, &v, e))
 		return -1;
 	if (!position_retries(position, &v))

@@ -33,6 +33,7 @@ struct position {
 	json_t *blackboard;
 	uint64_t seq; /* steps committed; the active one will be seq + 1 */
 	int attempt;  /* of the active step, from 1 */
+	int format;   /* of the journal */
 	/* Executions of the active step that are accounted for: retries and booked spends. */
 	int executions;
 	int64_t retry_at_us; /* the attempt may not begin earlier */

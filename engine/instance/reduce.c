@@ -151,7 +151,7 @@ static void reduce_output(const struct state *state, const struct tool_fact *fac
 		}
 	}
 	json_auto_t *status = json_integer(fact->exit.value);
-	struct captured captured = {result, status};
+	struct captured captured = {result, status, out->format > 1};
 	bind(state, &captured, blackboard, "stdout", out);
 }
 
@@ -189,7 +189,7 @@ static int reduce_agent_fact(const struct state *state, const struct fact *fact,
 	out->outcome = fact->agent.outcome;
 	if (out->outcome != OUTCOME_OK)
 		return 0;
-	struct captured captured = {.result = fact->agent.payload};
+	struct captured captured = {.result = fact->agent.payload, .keeps = out->format > 1};
 	if (reduce_wants_output(state) && !captured.result)
 		not_ok(out, OUTCOME_FAILED, "the agent finished without a result");
 	else
@@ -257,10 +257,10 @@ typedef int fact_reducer(const struct state *state, const struct fact *fact, jso
 static fact_reducer *const reducers[KIND_COUNT] = {STATE_KINDS(X)};
 #undef X
 
-int reduce(const struct state *state, const struct fact *fact, json_t *blackboard,
+int reduce(const struct state *state, const struct fact *fact, int format, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	*out = (struct reduced){.outcome = OUTCOME_OK};
+	*out = (struct reduced){.outcome = OUTCOME_OK, .format = format};
 	if (reducers[state->kind](state, fact, blackboard, out, e))
 		return -1;
 	if (out->outcome != OUTCOME_COUNT) {

@@ -14,11 +14,13 @@ struct reduced {
 	const char *label;                /* the outcome's name, or the clause's text */
 	const struct state *target;       /* the edge */
 	char reason[REDUCE_REASON_BYTES]; /* why it is not ok, if the fact alone does not tell */
+	int format;                       /* of the journal */
 };
 
-/* Computes the outcome. Applies a capture to `blackboard` only if it is ok. Returns -1 if the fact
- * does not belong to this kind of state. Output that does not conform is an outcome, no error. */
-int reduce(const struct state *state, const struct fact *fact, json_t *blackboard,
+/* Computes the outcome that a fact has in a journal of that format. Applies a capture to
+ * `blackboard` only if it is ok. Returns -1 if the fact does not belong to this kind of state.
+ * Output that does not conform is an outcome, no error. */
+int reduce(const struct state *state, const struct fact *fact, int format, json_t *blackboard,
 	struct reduced *out, struct err *e);
 /* Finds the clause that wins: the fact of a branch, which holds nothing. -1: a predicate read an
  * absent field, and the machine halts. */

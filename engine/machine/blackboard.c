@@ -154,6 +154,8 @@ int blackboard_capture(const struct state *state, const struct captured *capture
 			changes, state->capture.whole->name, (json_t *)(uintptr_t)captured->result);
 	for (size_t i = 0; i < state->capture.set_count; i++) {
 		const struct assignment *a = &state->capture.set[i];
+		if (captured->keeps && template_lacks(a->value, captured->result))
+			continue;
 		json_t *value = template_value(a->value, blackboard, captured, e);
 		if (!value)
 			return err_wrap(e, "capture of \"%s\"", a->target->name);

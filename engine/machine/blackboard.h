@@ -20,7 +20,8 @@ int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, 
 json_t *blackboard_parse_parameter(
 	const struct machine *machine, const char *name, const char *text, struct err *e);
 /* Applies a state's capture (its result already checked against output_schema) to `blackboard`, all
- * or nothing. */
+ * or nothing. An optional field that the result lacks leaves its variable as it was if the captured
+ * values say so, and is an error otherwise. */
 int blackboard_capture(const struct state *state, const struct captured *captured,
 	json_t *blackboard, struct err *e);
 #endif

@@ -189,6 +189,9 @@ struct machine {
 	const struct variable *variables;
 	size_t variable_count;
 	uint32_t ref_count; /* references in all texts */
+	/* The format of the journals of its runs: 2 if a capture reads an optional field of a
+	 * result, which in a journal of format 1 fails where the field is absent. Else 1. */
+	int journal_format;
 	const struct record *const *records;
 	size_t record_count;
 	int64_t max_transitions;
@@ -221,6 +224,9 @@ struct member_files {
 	void *ctx;
 	struct prompt_docs *prompts; /* collects the files read; NULL: not needed */
 };
+
+/* The newest format of a journal. Format 1 is for machines that an older agent6 runs as well. */
+enum { JOURNAL_FORMAT_FIRST = 1, JOURNAL_FORMAT_LAST = 2 };
 
 /* The longest wait or time-out, a hundred years. The published schema has the same number. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)

@@ -146,6 +146,7 @@ static struct machine *machine_new(const struct doc *doc)
 		abort();
 	arena_init(&m->arena);
 	m->doc = doc;
+	m->journal_format = JOURNAL_FORMAT_FIRST;
 	return m;
 }
 

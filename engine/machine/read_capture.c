@@ -181,6 +181,8 @@ static void read_set(struct reader *reader, struct state *state, const struct do
 		if (set[i].value)
 			template_references(
 				set[i].value, note_result, &state->capture.reads_result);
+		if (set[i].value && template_may_lack(set[i].value))
+			reader->m->journal_format = JOURNAL_FORMAT_LAST;
 		if (set[i].target && set[i].value)
 			check_assignment(reader, &pair->value, state, &set[i]);
 	}

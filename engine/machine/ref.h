@@ -30,6 +30,7 @@ struct ref {
 struct captured {
 	const json_t *result;
 	const json_t *exit; /* the exit status of a tool's command */
+	bool keeps;         /* a variable stays as it was where the result lacks a field for it */
 };
 
 /* Called with a reference and the text that it stands in. */

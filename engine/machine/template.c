@@ -307,6 +307,27 @@ void template_references(const struct template *template, ref_visitor *each, voi
 			each(ctx, template->parts[i].ref, template->source);
 }
 
+bool template_may_lack(const struct template *template)
+{
+	for (size_t i = 0; i < template->count; i++) {
+		const struct ref *ref = template->parts[i].text ? NULL : template->parts[i].ref;
+		for (uint32_t k = 0; ref && !ref->root && k < ref->field_count; k++)
+			if (ref->fields[k]->optional)
+				return true;
+	}
+	return false;
+}
+
+bool template_lacks(const struct template *template, const json_t *result)
+{
+	for (size_t i = 0; i < template->count; i++) {
+		const struct ref *ref = template->parts[i].text ? NULL : template->parts[i].ref;
+		if (ref && !ref->root && !ref->is_exit && !ref_within(ref, result))
+			return true;
+	}
+	return false;
+}
+
 /* Renders a scalar. An int kept where a float is declared is shown as that float. */
 static int render_scalar(const json_t *value, enum type_kind kind, struct buf *out)
 {

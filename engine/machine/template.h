@@ -48,6 +48,10 @@ bool template_is_splice(const struct template *template);
 int template_render_item(const struct template *template, const json_t *item, struct buf *out);
 /* Returns the text as the author wrote it. */
 const char *template_source(const struct template *template);
+/* Reports whether it reads an optional field of `result`. */
+bool template_may_lack(const struct template *template);
+/* Reports whether it reads a field that this result does not have. */
+bool template_lacks(const struct template *template, const json_t *result);
 /* Calls `each` once per reference, in order. */
 void template_references(const struct template *template, ref_visitor *each, void *ctx);
 #endif

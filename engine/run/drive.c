@@ -361,7 +361,7 @@ static bool begin(struct drive *drive)
 			.agent6 = AGENT6_VERSION,
 			.workspace = q->workspace,
 			.repository = q->repository,
-			.format = 1,
+			.format = drive->request->machine->journal_format,
 			.parameters = parameters,
 			.overrides = overrides}};
 	return drive_commit(drive, &line);

@@ -99,7 +99,7 @@ static bool judge(struct drive *drive, const struct fact *fact, struct reduced *
 {
 	struct err e = ERR_NONE;
 	json_auto_t *blackboard = json_copy(drive->at.blackboard);
-	return !reduce(drive->at.state, fact, blackboard, out, &e) ||
+	return !reduce(drive->at.state, fact, drive->at.format, blackboard, out, &e) ||
 	       drive_end(drive, RUN_BROKEN, "state %s: %s", drive->at.state->name, e.text);
 }
 

@@ -975,3 +975,41 @@ stopping() {
 	run ! grep -q $'\033' out
 	grep -q "ok: went" out
 }
+
+@test "an optional field that a result lacks leaves its variable as it was; such journals have format 2" {
+	need jq
+	mkdir -p lacks
+	cat >lacks/machine.yaml <<'END'
+machine: lacks
+version: 1
+initial: first
+budget: {max_transitions: 9}
+schemas: {out: {n: int, note: {type: str, optional: true}}}
+vars: {code: {n: {type: int, default: 0}, note: {type: str, default: none}}}
+states:
+  first:
+    kind: tool
+    command: [echo, '{"n": 1, "note": "one"}']
+    timeout_secs: 9
+    output_schema: out
+    capture: {set: {n: "{{ result.n }}", note: "{{ result.note }}"}}
+    on: {ok: second, nonzero: broken, timeout: broken}
+  second:
+    kind: tool
+    command: [echo, '{"n": 2}']
+    timeout_secs: 9
+    output_schema: out
+    capture: {set: {n: "{{ result.n }}", note: "{{ result.note }}"}}
+    on: {ok: done, nonzero: broken, timeout: broken}
+  done: {kind: terminal, status: ok, reason: "{{ n }}, {{ note }}"}
+  broken: {kind: terminal, status: failed, reason: broken}
+END
+	run -0 agent6 machine run lacks
+	[[ $output == *"ok: 2, one"* ]]
+	run -0 agent6 machine replay lacks
+	[[ $output == *"second"*"ok -> done"* ]]
+	[[ $(head -1 "$SCRATCH"/state/*/machines/lacks/journal.jsonl | jq .format) == 2 ]]
+	sed -i 's/note: "{{ result.note }}"/note: "{{ note }}"/' lacks/machine.yaml
+	run -0 agent6 machine run lacks --id plain
+	[[ $(head -1 "$SCRATCH"/state/*/machines/plain/journal.jsonl | jq .format) == 1 ]]
+}

@@ -224,11 +224,7 @@ static void variables(void)
 int main(void)
 {
 	run(good, 0, "untaken judge [text == 'never captured']\n");
-	run(bad, 2,
-		"look: capture of \"text\": \"result.text\" was read, but its field \"text\" is "
-		"not "
-		"set (0)\n"
-		"say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
+	run(bad, 1, "say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
 	run(answers, 0, "");
 	run(plain, 0, "");
 	run(exits, 0, "untaken pick [n == 2]\n");

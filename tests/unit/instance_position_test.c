@@ -420,6 +420,33 @@ static void test_refused(void)
 	position_done(&p);
 }
 
+/* Checks that a snapshot keeps the journal's format, and that only known ones are read. */
+static void formats(void)
+{
+	for (int format = 0; format < 4; format++) {
+		struct position p, again;
+		struct err e = ERR_NONE;
+		char begin[128];
+		bool known = format == 1 || format == 2;
+		position_init(&p, f.m);
+		seq = 0;
+		snprintf(begin, sizeof(begin),
+			"{\"t\":\"begin\",\"machine\":\"m\",\"format\":%d,\"parameters\":{}}",
+			format);
+		is(try(&p, begin, NULL, &e), known ? 0 : -1, "format %d", format);
+		if (!known)
+			has_str(e.text, "its format is neither 1 nor 2", "is refused");
+		json_auto_t *snapshot = known ? position_encode(&p) : NULL;
+		if (known && ok(!position_decode(f.m, snapshot, &again, &e), "%s", e.text)) {
+			is(again.format, format, "the snapshot keeps it");
+			is(!json_object_get(snapshot, "format"), format == 1,
+				"a snapshot of format 1 is as ever");
+			position_done(&again);
+		}
+		position_done(&p);
+	}
+}
+
 int main(void)
 {
 	fixture_init(&f, yaml);
@@ -434,6 +461,7 @@ int main(void)
 	test_armed();
 	test_books();
 	test_refused();
+	formats();
 	fixture_done(&f);
 	return tap_done();
 }

@@ -46,6 +46,7 @@ static const char *const yaml =
 	"  late: {kind: terminal, status: failed, reason: late}\n";
 
 static struct fixture f;
+static int format = 1;
 
 struct outcome_of {
 	int result;
@@ -74,7 +75,7 @@ static struct outcome_of fact(const char *state, const char *text)
 	o.blackboard = json_pack("{s:i,s:n,s:s,s:{}}", "n", 0, "whole", "note", "none", "verdict");
 	AUTO_FACT fact;
 	fact_decode(decoded, &fact, NULL); /* what an agent spent is not reduced */
-	o.result = reduce(machine_state(f.m, state), &fact, o.blackboard, &o.v, &o.e);
+	o.result = reduce(machine_state(f.m, state), &fact, format, o.blackboard, &o.v, &o.e);
 	return o;
 }
 
@@ -190,6 +191,11 @@ static void test_output(void)
 	binds("typed", TOOL("0", "'{\\\"n\\\":7}'"), "n", "0");
 	leads("optional", good, "nonzero", "bad", "note");
 	binds("optional", good, "note", "\"none\"");
+	/* From format 2 on, the variable stays as it was. */
+	format = 2;
+	leads("optional", good, "ok", "json", NULL);
+	binds("optional", good, "note", "\"none\"");
+	format = 1;
 }
 
 static void test_depth(void)

@@ -372,7 +372,7 @@ static const struct state *run_work(struct run *run, const struct state *state)
 		t = (struct type){.kind = TYPE_RECORD, .record = state->output_schema};
 	json_t *result = random_value(t, NULL);
 	json_t *status = json_integer(below(2));
-	struct captured captured = {result, status};
+	struct captured captured = {result, status, true};
 	int failed = blackboard_capture(state, &captured, run->blackboard, &e);
 	json_decref(result);
 	json_decref(status);

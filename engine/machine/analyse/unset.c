@@ -241,9 +241,16 @@ static void apply_capture(struct unset *unset, const struct state *state, struct
 		write_below(unset, root_of(unset, state->capture.whole), NULL, &before, now);
 	for (size_t i = 0; i < state->capture.set_count; i++) {
 		const struct assignment *a = &state->capture.set[i];
-		if (root_of(unset, a->target))
-			write_below(unset, root_of(unset, a->target), template_lone(a->value),
-				&before, now);
+		if (!root_of(unset, a->target))
+			continue;
+		struct bits written = *now;
+		write_below(unset, root_of(unset, a->target), template_lone(a->value), &before,
+			&written);
+		/* A result that lacks the field leaves the variable as it was. */
+		if (template_may_lack(a->value))
+			meet(now, &written);
+		else
+			*now = written;
 	}
 }
 
@@ -360,7 +367,10 @@ static uint32_t cause(
 	for (size_t i = 0; i < state->capture.set_count; i++) {
 		if (state->capture.set[i].target != v)
 			continue;
-		const struct ref *ref = template_lone(state->capture.set[i].value);
+		const struct template *value = state->capture.set[i].value;
+		const struct ref *ref = template_lone(value);
+		if (template_may_lack(value))
+			return unset->slots.items[slot].required ? slot : 0;
 		return ref && ref->root ? slots_below(&unset->slots, ref, slot) : 0;
 	}
 	return slot;
