@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include <curl/curl.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -34,7 +35,7 @@ static int add(struct launch *launch, const char *option, char *value)
 	return launch->argv[launch->argc - 2] ? 0 : -1;
 }
 
-static int add_channel(struct launch *launch, const struct order_channel *channel, size_t at)
+static int add_channel(struct launch *launch, const struct agent_channel *channel, size_t at)
 {
 	char *value = NULL;
 	if (asprintf(&value, "%zu=%s,%s%s%s", FIRST_FD + at, channel->endpoint,
@@ -44,7 +45,7 @@ static int add_channel(struct launch *launch, const struct order_channel *channe
 	return add(launch, "--channel", value);
 }
 
-static int make_argv(struct launch *launch, const struct order *order, struct err *e)
+static int make_argv(struct launch *launch, const struct agent_order *order, struct err *e)
 {
 	char *number = NULL;
 	launch->argv[launch->argc++] = strdup("agent6-broker");
@@ -68,8 +69,8 @@ static void launch_done(struct launch *launch)
 		own_close(&launch->fds[i]);
 }
 
-static int make_pairs(
-	const struct order *order, struct launch *launch, struct channels *channels, struct err *e)
+static int make_pairs(const struct agent_order *order, struct launch *launch,
+	struct channels *channels, struct err *e)
 {
 	int pair[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair))
@@ -86,8 +87,8 @@ static int make_pairs(
 	return 0;
 }
 
-static int start(
-	const struct order *order, struct launch *launch, struct channels *channels, struct err *e)
+static int start(const struct agent_order *order, struct launch *launch, struct channels *channels,
+	struct err *e)
 {
 	AUTO_FD int null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	if (null_fd < 0)
@@ -111,7 +112,7 @@ static int start(
 	return 0;
 }
 
-int channels_start(const struct order *order, struct channels *out, struct err *e)
+int channels_start(const struct agent_order *order, struct channels *out, struct err *e)
 {
 	if (order->channel_count > CHANNELS_MAX)
 		return err_set(e, "more than %d provider endpoints", CHANNELS_MAX);
@@ -129,7 +130,8 @@ int channels_start(const struct order *order, struct channels *out, struct err *
 	return rc ? err_wrap(e, "the broker cannot be started") : 0;
 }
 
-int channels_find(const struct channels *channels, const struct order *order, const char *name)
+int channels_find(
+	const struct channels *channels, const struct agent_order *order, const char *name)
 {
 	for (size_t i = 0; i < channels->count; i++)
 		if (!strcmp(order->channels[i].name, name))

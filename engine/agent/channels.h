@@ -21,9 +21,10 @@ struct channels {
 };
 
 /* Starts agent6-broker with the channels, an empty environment and nothing else. */
-int channels_start(const struct order *order, struct channels *out, struct err *e);
+int channels_start(const struct agent_order *order, struct channels *out, struct err *e);
 /* Returns the descriptor of the channel called `name`; -1: there is none. */
-int channels_find(const struct channels *channels, const struct order *order, const char *name);
+int channels_find(
+	const struct channels *channels, const struct agent_order *order, const char *name);
 /* Passes on what the broker has reported so far, as egress events. */
 void channels_report(struct channels *channels);
 /* Returns once what the operator should know about a refusal that has just ended a call; NULL:

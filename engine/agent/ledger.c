@@ -2,7 +2,7 @@
 
 #include "agent/emit.h"
 
-void ledger_init(struct ledger *ledger, const struct limits *limits)
+void ledger_init(struct ledger *ledger, const struct agent_limits *limits)
 {
 	*ledger = (struct ledger){.limits = limits};
 }
@@ -18,7 +18,7 @@ void ledger_add(struct ledger *ledger, const struct usage *usage, const struct p
 
 bool ledger_is_hard(const struct ledger *ledger)
 {
-	const struct limits *m = ledger->limits;
+	const struct agent_limits *m = ledger->limits;
 	return m->max_microusd >= 0 || m->max_input_tokens >= 0 || m->max_output_tokens >= 0;
 }
 
@@ -29,7 +29,7 @@ static bool reached(int64_t limit, int64_t used)
 
 const char *ledger_reached(const struct ledger *ledger)
 {
-	const struct limits *m = ledger->limits;
+	const struct agent_limits *m = ledger->limits;
 	if (reached(m->max_input_tokens, ledger->total.input))
 		return "max_input_tokens is used up";
 	if (reached(m->max_output_tokens, ledger->total.output))
@@ -44,7 +44,7 @@ const char *ledger_reached(const struct ledger *ledger)
 
 int64_t ledger_percent(const struct ledger *ledger)
 {
-	const struct limits *m = ledger->limits;
+	const struct agent_limits *m = ledger->limits;
 	const int64_t used[][2] = {{ledger->total.input, m->max_input_tokens},
 		{ledger->total.output, m->max_output_tokens}, {ledger->microusd, m->max_microusd},
 		{ledger->measured_microusd, m->best_effort_microusd}};
@@ -60,7 +60,7 @@ int64_t ledger_percent(const struct ledger *ledger)
 
 int64_t ledger_output_cap(const struct ledger *ledger, const struct prices *prices, int64_t wanted)
 {
-	const struct limits *m = ledger->limits;
+	const struct agent_limits *m = ledger->limits;
 	int64_t cap = wanted;
 	if (m->max_output_tokens >= 0 && m->max_output_tokens - ledger->total.output < cap)
 		cap = m->max_output_tokens - ledger->total.output;

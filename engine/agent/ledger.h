@@ -3,17 +3,18 @@
  */
 #ifndef AGENT_LEDGER_H
 #define AGENT_LEDGER_H
-#include "agent/request.h"
+#include "contract/agent_order.h"
+#include "provider/usage.h"
 
 struct ledger {
-	const struct limits *limits;
+	const struct agent_limits *limits;
 	struct usage total;
 	int64_t microusd;          /* -1: a part could not be priced */
 	int64_t measured_microusd; /* the sum of the priced part */
 	bool unmetered; /* an attempt that cost money reported no usage: the sums hold estimates */
 };
 
-void ledger_init(struct ledger *ledger, const struct limits *limits);
+void ledger_init(struct ledger *ledger, const struct agent_limits *limits);
 /* Returns the spending so far in the form of the events. */
 json_t *ledger_json(const struct ledger *ledger);
 /* Books one attempt that cost money at `prices`; NULL: unpriced. */

@@ -14,7 +14,9 @@
 #include "base/clock.h"
 #include "base/utf8.h"
 #include "launch/launcher.h"
+#include <math.h>
 #include <stdarg.h>
+#include <string.h>
 
 enum { SYSTEM_CAP_BYTES = 64 * 1024, TURNS_NOTICE = 5, BUDGET_NOTICE_PERCENT = 80 };
 enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
@@ -23,7 +25,7 @@ enum { PROMPT_CAP_BYTES = 64 * 1024 * 1024 };
 enum { RESULTS_BYTES_PER_TOKEN = 2 };
 
 struct loop {
-	const struct task *task;
+	const struct agent_task *task;
 	const struct loop_world *world;
 	struct loop_result *out;
 	struct metered_client worker;
@@ -142,7 +144,7 @@ static int check_metered(struct loop *loop)
 /* Checks before each call: the turn cap, the clock, the budgets. */
 static int may_call(struct loop *loop)
 {
-	const struct limits *m = &loop->task->limits;
+	const struct agent_limits *m = &loop->task->limits;
 	const char *used_up = ledger_reached(&loop->ledger);
 	if (check_metered(loop))
 		return -1;
@@ -319,7 +321,7 @@ static bool refuses_more(const struct loop *loop, const struct fault *fault)
 /* Ends the run with the provider's message, and adds whose it is and where to look. */
 static int provider_failed(struct loop *loop, const struct fault *fault)
 {
-	const struct task *t = loop->task;
+	const struct agent_task *t = loop->task;
 	const char *name = t->provider.name, *about = "";
 	if (fault->status == 402)
 		about = "; pay in at the provider, or name another one in models.worker";
@@ -406,7 +408,7 @@ static int step(struct loop *loop)
 		.tools = loop->declarations,
 		.max_tokens = loop->output_cap,
 		.thinking = loop->task->thinking,
-		.temperature = loop->task->temperature};
+		.temperature = isnan(loop->task->temperature) ? NULL : &loop->task->temperature};
 	struct wire_reply reply = {.stop = WIRE_STOP_END};
 	struct fault f = FAULT_INIT;
 	window_sent(&loop->window);
@@ -422,8 +424,8 @@ static int hide_keys(struct loop *loop)
 {
 	const char *own = loop->task->provider.key;
 	const char *others = loop->task->reviewer ? loop->task->reviewer->provider.key : NULL;
-	for (size_t i = 0; i < loop->task->secret_count; i++)
-		if (redact_add(&loop->redact, loop->task->secrets[i]))
+	for (size_t i = 0; i < loop->task->secrets.count; i++)
+		if (redact_add(&loop->redact, loop->task->secrets.items[i]))
 			return -1;
 	emit_hide(&loop->redact);
 	return (own && redact_add(&loop->redact, own)) ||
@@ -473,22 +475,22 @@ static json_t *on_propose(void *ctx, const json_t *commands)
 /* Sets the tools: those of the mode, and those for commands if the operator allows any. */
 static unsigned set_up_tools(struct loop *loop, bool run)
 {
-	const struct order_commands *c = loop->world->commands;
+	const struct agent_commands *c = loop->world->commands;
 	loop->tools = (struct tool_context){.workspace_fd = loop->world->workspace_fd,
 		.workspace = loop->world->workspace,
-		.protect = loop->task->protect,
-		.protect_count = loop->task->protect_count,
-		.hide = loop->task->hide,
-		.hide_count = loop->task->hide_count,
+		.protect = loop->task->protect.items,
+		.protect_count = loop->task->protect.count,
+		.hide = loop->task->hide.items,
+		.hide_count = loop->task->hide.count,
 		.redact = &loop->redact,
 		.audit = on_audit,
 		.propose = on_propose,
 		.ctx = loop};
-	if (!run || !c || !c->any)
+	if (!run || !c)
 		return run ? TOOL_IN_RUN : TOOL_IN_AGENT;
 	loop->commands = (struct tool_commands){.launcher = loop->world->launcher,
 		.permits = &loop->permits,
-		.rules = {.commands_free = c->free,
+		.rules = {.commands_free = !strcmp(c->run, "yes"),
 			.build_free = !strcmp(c->approval, "auto"),
 			.auto_approve = c->auto_approve,
 			.has_network = c->policy.network != JAIL_OFFLINE},
@@ -498,7 +500,7 @@ static unsigned set_up_tools(struct loop *loop, bool run)
 		.deadline_ms = loop->deadline_ms,
 		.verify = c->verify};
 	loop->tools.commands = &loop->commands;
-	return TOOL_IN_RUN | (c->run_command ? TOOL_IN_COMMANDS : 0U) |
+	return TOOL_IN_RUN | (strcmp(c->run, "no") ? TOOL_IN_COMMANDS : 0U) |
 	       (c->verify ? TOOL_IN_VERIFY : 0U);
 }
 
@@ -515,7 +517,7 @@ static char *system_for(const struct loop *loop, bool run)
 
 static int begin(struct loop *loop, struct err *e)
 {
-	const struct task *t = loop->task;
+	const struct agent_task *t = loop->task;
 	bool run = !strcmp(t->mode, "run");
 	if (!run && strcmp(t->mode, "agent"))
 		return err_set(e, "mode %s is not known", t->mode);
@@ -525,7 +527,7 @@ static int begin(struct loop *loop, struct err *e)
 		return err_set(e, "max_usd is set, but model %s has no price", t->model);
 	unsigned mode = set_up_tools(loop, run);
 	loop->dispatch = (struct dispatch){.tools = &loop->tools,
-		.record = t->result,
+		.record = loop->world->result,
 		.mode = mode,
 		.deadline_ms = loop->deadline_ms,
 		.results_bytes = (size_t)t->limits.context_tokens * RESULTS_BYTES_PER_TOKEN,
@@ -535,7 +537,7 @@ static int begin(struct loop *loop, struct err *e)
 		.summary = &loop->summary,
 		.context_tokens = t->limits.context_tokens};
 	loop->declarations = tool_declarations(loop->dispatch.mode);
-	json_array_append_new(loop->declarations, finish_declaration(t->result));
+	json_array_append_new(loop->declarations, finish_declaration(loop->world->result));
 	loop->system = system_for(loop, run);
 	if (!loop->system || hide_keys(loop) || say_prompt(loop))
 		return err_set(e, "out of memory");
@@ -552,7 +554,7 @@ static int begin(struct loop *loop, struct err *e)
 	return 0;
 }
 
-int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
+int loop_run(const struct agent_task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e)
 {
 	*out = (struct loop_result){.outcome = OUTCOME_FAILED};

@@ -15,8 +15,9 @@ struct loop_world {
 	int reviewer_fd;           /* the reviewer's; -1: there is none */
 	int workspace_fd;
 	const char *workspace;
-	struct launcher *launcher; /* runs the commands, if there are any */
-	const struct order_commands *commands;
+	struct launcher *launcher;             /* runs the commands, if there are any */
+	const struct agent_commands *commands; /* NULL: it runs none */
+	const struct record *result; /* the schema of its result; NULL: the state declares none */
 };
 
 struct loop_result {
@@ -29,7 +30,7 @@ struct loop_result {
 
 /* Runs `task` to its end. Returns -1 with an error if it could not begin. Emits events on the way;
  * the caller emits the final one. */
-int loop_run(const struct task *task, const struct loop_world *world, struct loop_result *out,
+int loop_run(const struct agent_task *task, const struct loop_world *world, struct loop_result *out,
 	struct err *e);
 void loop_result_done(struct loop_result *result);
 /* Returns the members of the final event. */

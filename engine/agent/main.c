@@ -18,9 +18,9 @@
 #include <string.h>
 
 struct agent {
-	struct order order;
+	struct agent_order order;
 	struct channels channels;
-	struct task task;
+	struct agent_task task;
 	struct loop_result result;
 	struct launcher launcher;
 	int workspace_fd;
@@ -34,7 +34,7 @@ static int open_workspace(struct agent *agent, struct err *e)
 		       : 0;
 }
 
-static int report_confined(const struct order *order, struct err *e)
+static int report_confined(const struct agent_order *order, struct err *e)
 {
 	json_t *layers = json_object();
 	if (self_confine(order, layers, e)) {
@@ -51,8 +51,8 @@ static int prepare(struct agent *agent, struct err *e)
 	signal(SIGXFSZ, SIG_IGN);
 	if (order_read(STDIN_FILENO, &agent->order, e) || open_workspace(agent, e))
 		return -1;
-	if (agent->order.commands.any &&
-		launcher_start(&agent->order.commands.policy, -1, &agent->launcher, e))
+	if (agent->order.commands &&
+		launcher_start(&agent->order.commands->policy, -1, &agent->launcher, e))
 		return -1;
 	if (http_global(e) || channels_start(&agent->order, &agent->channels, e))
 		return -1;
@@ -61,25 +61,24 @@ static int prepare(struct agent *agent, struct err *e)
 
 static int work(struct agent *agent, struct err *e)
 {
-	if (task_read(STDIN_FILENO, &agent->task, e))
+	const struct record *result;
+	if (task_read(STDIN_FILENO, &agent->task, &result, e))
 		return -1;
 	int channel = channels_find(&agent->channels, &agent->order, agent->task.provider.name);
 	if (channel < 0)
 		return err_set(e, "provider %s has no channel", agent->task.provider.name);
-	struct task_reviewer *by = agent->task.reviewer;
+	const struct agent_reviewer *by = agent->task.reviewer;
 	int reviewer = by ? channels_find(&agent->channels, &agent->order, by->provider.name) : -1;
 	if (by && reviewer < 0)
 		return err_set(e, "provider %s has no channel", by->provider.name);
-	agent->task.provider.proxied = agent->order.upstream_proxy != NULL;
-	if (by)
-		by->provider.proxied = agent->task.provider.proxied;
 	struct loop_world world = {.channels = &agent->channels,
 		.channel_fd = channel,
 		.reviewer_fd = reviewer,
 		.workspace_fd = agent->workspace_fd,
 		.workspace = agent->order.workspace,
 		.launcher = &agent->launcher,
-		.commands = &agent->order.commands};
+		.commands = agent->order.commands,
+		.result = result};
 	int rc = loop_run(&agent->task, &world, &agent->result, e);
 	task_done(&agent->task);
 	return rc;
@@ -109,7 +108,7 @@ int main(int argc, char **argv)
 	channels_stop(&a.channels);
 	emit(EVENT_RESULT, rc ? loop_failure(e.text) : loop_result_json(&a.result));
 	loop_result_done(&a.result);
-	order_done(&a.order);
+	agent_order_done(&a.order);
 	own_close(&a.workspace_fd);
 	launcher_stop(&a.launcher);
 	return 0;

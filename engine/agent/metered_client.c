@@ -32,7 +32,7 @@ static void on_open(void *context, const struct usage *told, const struct usage 
 	ledger_open(metered->ledger, told, most, metered->prices);
 }
 
-int metered_client_open(struct metered_client *out, const struct task_provider *provider,
+int metered_client_open(struct metered_client *out, const struct agent_provider *provider,
 	int channel_fd, int64_t deadline_ms, struct err *e)
 {
 	const struct wire_format *format = wire_format(provider->api_format);
@@ -43,7 +43,7 @@ int metered_client_open(struct metered_client *out, const struct task_provider *
 		.query = provider->query,
 		.ca_file = provider->ca_file,
 		.channel_fd = channel_fd,
-		.proxied = provider->proxied,
+		.proxied = out->channels && out->channels->proxied,
 		.connect_timeout_ms = provider->connect_timeout_secs * 1000,
 		.idle_timeout_ms = provider->idle_timeout_secs * 1000};
 	struct http *http = http_open(&o, e);
@@ -57,7 +57,7 @@ int metered_client_open(struct metered_client *out, const struct task_provider *
 		.http = http,
 		.auth = provider->auth,
 		.key = provider->key,
-		.headers = (const char *const *)provider->headers,
+		.headers = provider->headers.items,
 		.api_version = provider->api_version ? provider->api_version : "2023-06-01",
 		.call_timeout_ms = provider->timeout_secs * 1000,
 		.deadline_ms = deadline_ms,

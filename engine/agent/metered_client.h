@@ -22,7 +22,7 @@ struct metered_client {
 /* Opens *out, whose `ledger`, `channels` and `about` are set, and which must not move afterwards.
  * The texts of `provider` are borrowed. Nothing is asked after `deadline_ms`
  * (clock_monotonic_ms). */
-int metered_client_open(struct metered_client *out, const struct task_provider *provider,
+int metered_client_open(struct metered_client *out, const struct agent_provider *provider,
 	int channel_fd, int64_t deadline_ms, struct err *e);
 void metered_client_close(struct metered_client *metered);
 /* Calls client_call; emits its cost and its notices as events. */

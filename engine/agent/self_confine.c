@@ -1,8 +1,9 @@
 #include "agent/self_confine.h"
 
+#include <string.h>
 #include <sys/prctl.h>
 
-int self_confine(const struct order *order, json_t *layers, struct err *e)
+int self_confine(const struct agent_order *order, json_t *layers, struct err *e)
 {
 	bool strict = !strcmp(order->profile, "strict");
 	if (!strict && strcmp(order->profile, "hardened"))

@@ -9,6 +9,7 @@
 #include "base/path.h"
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 
 enum {
@@ -27,7 +28,7 @@ static const struct {
 	{LL_FS_READ_FILE, PATH_LIST("/dev/random", "/dev/urandom")},
 };
 
-static int allow_files(int ruleset, const struct order *order, struct err *e)
+static int allow_files(int ruleset, const struct agent_order *order, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_LEN(system_rules); i++)
 		for (const char *const *path = system_rules[i].paths; *path; path++)
@@ -45,7 +46,7 @@ static int allow_files(int ruleset, const struct order *order, struct err *e)
 }
 
 /* Tries two things that the domain must refuse: binding a port, and reading the root directory. */
-static int prove(const struct order *order, bool files, int abi, struct err *e)
+static int prove(const struct agent_order *order, bool files, int abi, struct err *e)
 {
 	struct sockaddr_in any = {.sin_family = AF_INET};
 	AUTO_FD int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -60,7 +61,7 @@ static int prove(const struct order *order, bool files, int abi, struct err *e)
 	return 0;
 }
 
-int self_confine_landlock(const struct order *order, json_t *layers, struct err *e)
+int self_confine_landlock(const struct agent_order *order, json_t *layers, struct err *e)
 {
 	bool files = !strcmp(order->profile, "hardened");
 	int abi = ll_abi();

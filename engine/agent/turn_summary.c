@@ -3,6 +3,7 @@
 #include "agent/emit.h"
 #include "agent/tools/tool.h"
 #include "base/utf8.h"
+#include <string.h>
 
 enum { PART_BYTES = 4000 };
 
@@ -17,10 +18,10 @@ static const char user_text[] =
 	"changed and decided, and why; what failed; what is left to do. Write nothing else.\n\n"
 	"The assistant's task was:\n";
 
-int turn_summary_open(struct turn_summary *summary, const struct task *task, int channel_fd,
+int turn_summary_open(struct turn_summary *summary, const struct agent_task *task, int channel_fd,
 	int64_t deadline_ms, struct err *e)
 {
-	const struct task_reviewer *by = task->reviewer;
+	const struct agent_reviewer *by = task->reviewer;
 	if (!by)
 		return 0;
 	if (task->limits.max_microusd >= 0 && !by->provider.prices)
@@ -109,7 +110,7 @@ static int set_stage(const struct wire_format *format, const struct wire_talk *t
 static char *ask(struct turn_summary *summary, const struct wire_talk *stage)
 {
 	size_t most_bytes = (size_t)summary->task->limits.context_tokens * 7 / 16;
-	const struct task_reviewer *by = summary->task->reviewer;
+	const struct agent_reviewer *by = summary->task->reviewer;
 	json_auto_t *tools = json_pack("[{s:s, s:s, s:{s:s, s:{}}}]", "name", "transcript",
 		"description", "The transcript.", "input_schema", "type", "object", "properties");
 	struct wire_request r = {.model = by->model,

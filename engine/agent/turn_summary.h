@@ -8,13 +8,13 @@
 #include "agent/metered_client.h"
 
 struct turn_summary {
-	const struct task *task; /* NULL: no summaries are written */
+	const struct agent_task *task; /* NULL: no summaries are written */
 	struct metered_client reviewer;
 	char *newest; /* the last summary; NULL: none yet */
 };
 
 /* Opens summary->reviewer with metered_client_open. Does nothing if the task names no reviewer. */
-int turn_summary_open(struct turn_summary *summary, const struct task *task, int channel_fd,
+int turn_summary_open(struct turn_summary *summary, const struct agent_task *task, int channel_fd,
 	int64_t deadline_ms, struct err *e);
 void turn_summary_close(struct turn_summary *summary);
 /* Has a summary written of `range` and of earlier summaries. Returns the newest one, at most an

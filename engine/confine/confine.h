@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "config/config.h"
 #include "config/network.h"
-#include "contract/jail_policy.h"
+#include "contract/agent_order.h"
 #include "machine/machine.h"
 
 /* A path that no command may write, or that none may see. */
@@ -92,8 +92,8 @@ bool confine_granted(const char *path, const struct config_list *grants);
 json_t *confine_protected(const struct confine *confine, const struct tool_state *state);
 /* Returns the paths that nothing may see: the reserved secrets and sandbox.hide. */
 json_t *confine_hidden(const struct confine *confine);
-/* Returns the agent's first line (agent6-agent): everything it needs to confine itself, no secret.
- * `providers`: those that it asks; NULLs and repetitions are skipped. */
-json_t *confine_agent(const struct confine *confine, const struct config_provider *const *providers,
-	size_t count, const char *state_dir);
+/* Makes an agent's order, to be released even after an error. It runs no commands. `providers`:
+ * those that it asks; NULLs and repetitions are skipped. Borrows the texts of `confine`. */
+int confine_agent(const struct confine *confine, const struct config_provider *const *providers,
+	size_t count, const char *state_dir, struct agent_order *out, struct err *e) MUST_CHECK;
 #endif

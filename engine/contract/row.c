@@ -3,6 +3,8 @@
 #include "contract/fact.h"
 #include "contract/line.h"
 
+#include <math.h>
+
 bool row_read(const struct row *row, json_t *value, void *into)
 {
 	void *at = (char *)into + row->at;
@@ -14,6 +16,12 @@ bool row_read(const struct row *row, json_t *value, void *into)
 		*(struct fact_number *)at = (struct fact_number){json_is_integer(value), number};
 		return json_is_integer(value);
 	case ROW_COUNT: *(int64_t *)at = number; return json_is_integer(value);
+	case ROW_CAP:
+		*(int64_t *)at = json_is_integer(value) && number >= 0 ? number : -1;
+		return *(int64_t *)at >= 0;
+	case ROW_REAL:
+		*(double *)at = json_is_number(value) ? json_number_value(value) : NAN;
+		return json_is_number(value);
 	case ROW_FLAG: *(bool *)at = json_is_true(value); return json_is_boolean(value);
 	case ROW_OBJECT:
 		*(json_t **)at = json_is_object(value) ? value : NULL;
@@ -52,6 +60,8 @@ static json_t *value_of(const struct row *row, const void *at)
 		return *(const int64_t *)at || row->when != ROW_ELSE
 			       ? json_integer(*(const int64_t *)at)
 			       : NULL;
+	case ROW_CAP: return *(const int64_t *)at >= 0 ? json_integer(*(const int64_t *)at) : NULL;
+	case ROW_REAL: return isnan(*(const double *)at) ? NULL : json_real(*(const double *)at);
 	case ROW_FLAG:
 		return *(const bool *)at || row->when != ROW_ELSE ? json_boolean(*(const bool *)at)
 								  : NULL;

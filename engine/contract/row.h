@@ -12,6 +12,8 @@ enum row_type {
 	ROW_TEXT,    /* const char * */
 	ROW_NUMBER,  /* struct fact_number */
 	ROW_COUNT,   /* int64_t */
+	ROW_CAP,     /* int64_t, not negative; -1: none */
+	ROW_REAL,    /* double; NAN: none */
 	ROW_FLAG,    /* bool */
 	ROW_OBJECT,  /* json_t * */
 	ROW_LIST,    /* json_t * */
@@ -33,7 +35,8 @@ struct row {
 };
 
 /* Stores a member's value in the struct. Texts and values are borrowed. Returns false if the value
- * is not of the row's type; the place then holds nothing: NULL, 0, false or the count of words. */
+ * is not of the row's type; the place then holds nothing: NULL, 0, -1, NAN, false or the count of
+ * words. */
 bool row_read(const struct row *row, json_t *value, void *into);
 /* Adds the member to `out`. */
 void row_write(const struct row *row, const void *from, json_t *out);

@@ -3,6 +3,7 @@
  */
 #ifndef PROVIDER_USAGE_H
 #define PROVIDER_USAGE_H
+#include "contract/prices.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,11 +15,6 @@ struct usage {
 	int64_t cache_write;   /* the part of input written to the cache */
 	int64_t cost_microusd; /* the provider's own charge; -1: not stated */
 	bool known;            /* the provider reported possible values */
-};
-
-/* Prices in micro-USD per token, which equals USD per million tokens. */
-struct prices {
-	double input, output, cache_read, cache_write;
 };
 
 #define USAGE_NONE                                                                                 \

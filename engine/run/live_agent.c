@@ -72,8 +72,8 @@ static void send_request(struct talk *talk)
 	if (talk->asked)
 		return;
 	talk->asked = true;
-	int failed = secret_start(
-		&talk->live->keys, talk->step->request, talk->to_agent, &talk->secret, &talk->why);
+	int failed = secret_start(&talk->live->keys, &talk->step->agent_task, talk->to_agent,
+		&talk->secret, &talk->why);
 	if (failed) {
 		talk->pump.stop = true;
 		return;
@@ -245,7 +245,8 @@ static int start_agent(struct talk *talk, struct err *e)
 
 static int send_order(struct talk *talk, struct err *e)
 {
-	AUTO_FREE char *line = json_text(talk->step->confine);
+	json_auto_t *order = agent_order_encode(&talk->step->agent_order);
+	AUTO_FREE char *line = order ? json_text(order) : NULL;
 	if (!line || io_write(talk->to_agent, line, strlen(line)) ||
 		io_write(talk->to_agent, "\n", 1))
 		return err_errno(e, "the agent process did not take its orders");

@@ -84,8 +84,8 @@ void step_done(struct step *step)
 	fact_done(&step->fact);
 	jail_policy_done(&step->policy);
 	jail_order_done(&step->order);
-	json_decref(step->confine);
-	json_decref(step->request);
+	agent_order_done(&step->agent_order);
+	agent_task_done(&step->agent_task);
 	free(step->stdin_text);
 	*step = (struct step){0};
 }

@@ -32,9 +32,9 @@ struct step {
 	struct jail_order order;
 	char *stdin_text; /* tool: its stdin; NULL: /dev/null */
 	size_t stdin_len;
-	const json_t *poke; /* tool: to write to data/poke.json; NULL: none; borrowed */
-	json_t *confine;    /* agent: the first line */
-	json_t *request;    /* agent: the second line, its keys still null */
+	const json_t *poke;             /* tool: to write to data/poke.json; NULL: none; borrowed */
+	struct agent_order agent_order; /* agent: its order */
+	struct agent_task agent_task;   /* agent: its task, still without keys and secrets */
 	const struct config_provider *provider;
 	const char *model;
 	char dir[128]; /* "states/SEQ-NAME" below the instance */

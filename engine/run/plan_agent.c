@@ -2,10 +2,11 @@
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { PROMPT_BYTES_MAX = 4 * 1024 * 1024 };
+enum { PROMPT_BYTES_MAX = 4 * 1024 * 1024, URL_BYTES_MAX = 64 * 1024 };
 
 /* Lowers `*least` to what is left of `allowed`. -1 stands for no limit in both. */
 static void lower(int64_t *least, int64_t allowed, int64_t spent)
@@ -55,12 +56,7 @@ static struct caps caps_left(
 	return left;
 }
 
-static json_t *cap(int64_t value)
-{
-	return value >= 0 ? json_integer((json_int_t)value) : json_null();
-}
-
-static json_t *limits(
+static struct agent_limits limits(
 	const struct position *position, const struct config *config, const struct caps *left)
 {
 	const struct agent_state *a = &position->state->agent;
@@ -68,96 +64,122 @@ static json_t *limits(
 					    : config->agent.max_iterations;
 	if (a->max_iterations.present)
 		turns = a->max_iterations.value;
-	return json_pack("{s:I,s:I,s:I,s:I,s:I,s:o,s:o,s:o,s:o}", "timeout_secs",
-		(json_int_t)position->state->timeout_secs, "max_iterations", (json_int_t)turns,
-		"max_output_tokens_per_call", (json_int_t)config->agent.max_output_tokens,
-		"context_tokens", (json_int_t)config->agent.context_tokens, "max_calls_per_turn",
-		(json_int_t)config->agent.max_calls_per_turn, "max_input_tokens",
-		cap(left->input_tokens), "max_output_tokens", cap(left->output_tokens),
-		"max_microusd", cap(left->hard_microusd), "best_effort_microusd",
-		cap(left->soft_microusd));
+	return (struct agent_limits){.timeout_secs = position->state->timeout_secs,
+		.max_iterations = turns,
+		.max_output_tokens_per_call = config->agent.max_output_tokens,
+		.context_tokens = config->agent.context_tokens,
+		.max_calls_per_turn = config->agent.max_calls_per_turn,
+		.max_input_tokens = left->input_tokens,
+		.max_output_tokens = left->output_tokens,
+		.max_microusd = left->hard_microusd,
+		.best_effort_microusd = left->soft_microusd};
 }
 
-static json_t *prices(const struct config_provider *provider, const char *model)
+static struct prices *prices(
+	struct arena *arena, const struct config_provider *provider, const char *model)
 {
 	const struct config_price *price = config_price(provider, model);
 	if (!price)
-		return json_null();
-	return json_pack("{s:f,s:f,s:f,s:f}", "input", price->input, "output", price->output,
-		"cache_read", price->cache_read, "cache_write", price->cache_write);
+		return NULL;
+	struct prices *out = arena_alloc(arena, sizeof(*out));
+	*out = (struct prices){.input = price->input,
+		.output = price->output,
+		.cache_read = price->cache_read,
+		.cache_write = price->cache_write};
+	return out;
 }
 
-static json_t *provider(const struct plan_env *env, const struct step *step,
-	const struct config_provider *provider, const char *model)
+static const char *base_url(struct arena *arena, const struct plan_env *env,
+	const struct step *step, const struct config_provider *provider)
 {
-	json_t *url = env->rehearsal ? json_sprintf("%s/step/%llu/%d/%s", provider->base_url,
-					       (unsigned long long)step->seq, step->attempt,
-					       step->state->name)
-				     : json_string(provider->base_url);
-	return json_pack("{s:s,s:s,s:o,s:s,s:s?,s:s?,s:n,s:I,s:I,s:I,s:I,s:o}", "name",
-		provider->name, "api_format", config_word("api_format", provider->api_format),
-		"base_url", url, "auth", config_word("auth", provider->auth), "api_version",
-		provider->api_version, "ca_file", provider->ca_file, "key", "connect_timeout_secs",
-		(json_int_t)provider->connect_timeout_secs, "idle_timeout_secs",
-		(json_int_t)provider->idle_timeout_secs, "timeout_secs",
-		(json_int_t)provider->timeout_secs, "max_retries",
-		(json_int_t)provider->max_retries, "prices", prices(provider, model));
+	AUTO_BUF url = BUF_INIT(URL_BYTES_MAX);
+	if (!env->rehearsal)
+		return provider->base_url;
+	buf_addf(&url, "%s/step/%llu/%d/%s", provider->base_url, (unsigned long long)step->seq,
+		step->attempt, step->state->name);
+	return arena_copy(arena, url.data, url.len);
 }
 
-static json_t *reviewer(const struct plan_env *env, const struct step *step)
+static struct agent_provider provider(struct arena *arena, const struct plan_env *env,
+	const struct step *step, const struct config_provider *provider, const char *model)
+{
+	return (struct agent_provider){.name = provider->name,
+		.api_format = config_word("api_format", provider->api_format),
+		.base_url = base_url(arena, env, step, provider),
+		.auth = config_word("auth", provider->auth),
+		.api_version = provider->api_version,
+		.ca_file = provider->ca_file,
+		.connect_timeout_secs = provider->connect_timeout_secs,
+		.idle_timeout_secs = provider->idle_timeout_secs,
+		.timeout_secs = provider->timeout_secs,
+		.max_retries = provider->max_retries,
+		.prices = prices(arena, provider, model)};
+}
+
+static struct agent_reviewer *reviewer(
+	struct arena *arena, const struct plan_env *env, const struct step *step)
 {
 	const char *model;
 	const struct config_provider *p = config_reviewer(env->confine.config, &model);
-	return p ? json_pack("{s:s,s:o}", "model", model, "provider", provider(env, step, p, model))
-		 : json_null();
+	if (!p)
+		return NULL;
+	struct agent_reviewer *out = arena_alloc(arena, sizeof(*out));
+	*out = (struct agent_reviewer){
+		.provider = provider(arena, env, step, p, model), .model = model};
+	return out;
 }
 
-static json_t *thinking(enum thinking t)
+static const char *thinking(enum thinking t)
 {
 	static const char *const names[] = {[THINKING_OFF] = "off",
 		[THINKING_LOW] = "low",
 		[THINKING_MEDIUM] = "medium",
 		[THINKING_HIGH] = "high"};
-	return t == THINKING_INHERIT ? json_null() : json_string(names[t]);
+	return t == THINKING_INHERIT ? NULL : names[t];
 }
 
-static json_t *request(const struct plan_env *env, const struct position *position,
-	const struct step *step, const struct caps *left)
+static void make_task(const struct plan_env *env, const struct position *position,
+	const struct step *step, const struct caps *left, struct agent_task *out)
 {
 	const struct agent_state *a = &position->state->agent;
-	json_t *result = position->state->output_schema
-				 ? record_to_json(position->state->output_schema)
-				 : json_null();
-	json_t *temperature =
-		a->temperature.present ? json_real(a->temperature.value) : json_null();
+	const struct record *result = position->state->output_schema;
 	/* A hidden path may not be written either. */
 	json_t *hidden = confine_hidden(&env->confine),
 	       *held = confine_protected(&env->confine, NULL);
 	json_array_extend(held, hidden);
-	return json_pack("{s:i,s:s,s:o,s:o,s:o,s:s,s:o,s:o,s:o,s:o,s:o,s:[],s:b}", "version", 1,
-		"mode", a->mode == MODE_RUN ? "run" : "agent", "result", result, "provider",
-		provider(env, step, step->provider, step->model), "reviewer", reviewer(env, step),
-		"model", step->model, "thinking", thinking(a->thinking), "temperature", temperature,
-		"limits", limits(position, env->confine.config, left), "protect", held, "hide",
-		hidden, "secrets", "record", env->record);
+	*out = (struct agent_task){.version = AGENT_ORDER_VERSION,
+		.mode = a->mode == MODE_RUN ? "run" : "agent",
+		.result = result ? record_to_json(result) : NULL,
+		.model = step->model,
+		.thinking = thinking(a->thinking),
+		.temperature = a->temperature.present ? a->temperature.value : NAN,
+		.limits = limits(position, env->confine.config, left),
+		.record = env->record};
+	out->held = json_pack("[o, o, o*]", hidden, held, out->result);
+	out->provider = provider(&out->arena, env, step, step->provider, step->model);
+	out->reviewer = reviewer(&out->arena, env, step);
+	agent_texts_of(held, &out->arena, &out->protect);
+	agent_texts_of(hidden, &out->arena, &out->hide);
 }
 
-/* Returns how commands may be run in `run` mode. An agent that only reads runs none. */
-static json_t *commands(const struct plan_env *env, const struct state *state)
+/* Adds how commands may be run in `run` mode. An agent that only reads runs none. */
+static void add_commands(
+	const struct plan_env *env, const struct state *state, struct agent_order *order)
 {
 	const struct config *c = env->confine.config;
 	const struct config_list *argv = &c->workflow.verify_command;
-	AUTO_JAIL_POLICY policy = confine_command_policy(&env->confine);
-	policy.env = plan_environment(env);
-	json_t *verify = argv->count ? json_array() : json_null();
+	order->commands = arena_alloc(&order->arena, sizeof(*order->commands));
+	*order->commands = (struct agent_commands){.policy = confine_command_policy(&env->confine),
+		.run = config_word("sandbox.run_commands", c->sandbox.run_commands),
+		.approval = config_word("approval.default", c->approval.mode),
+		.auto_approve = env->auto_approve,
+		.timeout_secs = state->timeout_secs,
+		.verify_timeout_secs = c->workflow.verify_timeout_secs};
+	order->commands->policy.env = plan_environment(env);
+	if (argv->count)
+		order->held = order->commands->verify = json_array();
 	for (size_t i = 0; i < argv->count; i++)
-		json_array_append_new(verify, json_string(argv->items[i]));
-	return json_pack("{s:o,s:s,s:s,s:b,s:o,s:I,s:I}", "policy", jail_policy_encode(&policy),
-		"run", config_word("sandbox.run_commands", c->sandbox.run_commands), "approval",
-		config_word("approval.default", c->approval.mode), "auto_approve",
-		env->auto_approve, "verify", verify, "timeout_secs",
-		(json_int_t)state->timeout_secs, "verify_timeout_secs",
-		(json_int_t)c->workflow.verify_timeout_secs);
+		json_array_append_new(order->commands->verify, json_string(argv->items[i]));
 }
 
 /* Returns the fact of a state whose caps earlier attempts have used up: no provider needs to be
@@ -195,12 +217,12 @@ int plan_agent(const struct plan_env *env, const struct position *position, stru
 	const char *unused;
 	const struct config_provider *const providers[] = {
 		out->provider, config_reviewer(env->confine.config, &unused)};
-	out->confine = confine_agent(&env->confine, providers, ARRAY_LEN(providers), dir);
+	if (confine_agent(
+		    &env->confine, providers, ARRAY_LEN(providers), dir, &out->agent_order, e))
+		return err_wrap(e, "state %s", position->state->name);
 	if (position->state->agent.mode == MODE_RUN)
-		json_object_set_new(out->confine, "commands", commands(env, position->state));
-	out->request = request(env, position, out, &left);
-	json_object_set_new(out->request, "prompt", json_stringn(prompt.data, prompt.len));
-	return out->request && out->confine
-		       ? 0
-		       : err_set(e, "state %s: out of memory", position->state->name);
+		add_commands(env, position->state, &out->agent_order);
+	make_task(env, position, out, &left, &out->agent_task);
+	out->agent_task.prompt = arena_copy(&out->agent_task.arena, prompt.data, prompt.len);
+	return 0;
 }

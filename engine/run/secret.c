@@ -64,23 +64,21 @@ static json_t *query_of(const struct config_provider *provider, struct err *e)
 	return query.failed ? NULL : json_stringn(query.data ? query.data : "", query.len);
 }
 
-/* Fills in `provider`, a member of the request: {name, ..., key: null}. */
-static int fill_provider(const struct secret_source *source, json_t *provider, struct err *e)
+/* Adds the key, the headers and the query of `provider`, which live as long as the child. */
+static int fill_provider(const struct secret_source *source, struct agent_provider *provider,
+	struct arena *arena, struct err *e)
 {
-	const char *name = json_string_value(json_object_get(provider, "name"));
-	const struct config_provider *p = name ? config_provider(source->config, name) : NULL;
+	const struct config_provider *p = config_provider(source->config, provider->name);
 	char *key = NULL;
 	if (!p)
-		return name ? err_set(e, "provider %s is not configured", name) : 0;
+		return err_set(e, "provider %s is not configured", provider->name);
 	if (read_key(source, p, &key, e))
 		return -1;
-	if (key)
-		json_object_set_new(provider, "key", json_string(key));
 	json_t *headers = headers_of(p, e), *query = headers ? query_of(p, e) : NULL;
-	if (headers)
-		json_object_set_new(provider, "headers", headers);
-	if (query)
-		json_object_set_new(provider, "query", query);
+	/* A key that is not UTF-8 is not sent. */
+	provider->key = json_string_value(json_string(key));
+	provider->query = json_string_value(query);
+	agent_texts_of(headers, arena, &provider->headers);
 	return query ? 0 : -1;
 }
 
@@ -141,14 +139,17 @@ static void fill_secrets(const struct secret_source *source, json_t *list)
 }
 
 static int write_line(
-	const struct secret_source *source, const json_t *request, int to_fd, struct err *e)
+	const struct secret_source *source, struct agent_task *task, int to_fd, struct err *e)
 {
-	const json_t *reviewer = json_object_get(request, "reviewer");
-	if (fill_provider(source, json_object_get(request, "provider"), e) ||
-		fill_provider(source, json_object_get(reviewer, "provider"), e))
+	if (fill_provider(source, &task->provider, &task->arena, e) ||
+		(task->reviewer &&
+			fill_provider(source, &task->reviewer->provider, &task->arena, e)))
 		return -1;
-	fill_secrets(source, json_object_get(request, "secrets"));
-	AUTO_FREE char *line = json_text(request);
+	json_t *secrets = json_array();
+	fill_secrets(source, secrets);
+	agent_texts_of(secrets, &task->arena, &task->secrets);
+	json_auto_t *request = agent_task_encode(task);
+	AUTO_FREE char *line = request ? json_text(request) : NULL;
 	if (!line)
 		return err_set(e, "out of memory");
 	if (io_write(to_fd, line, strlen(line)) || io_write(to_fd, "\n", 1))
@@ -171,7 +172,7 @@ static int check_provider(
 struct errand {
 	const struct secret_source *source;
 	const struct config_provider *provider; /* check only whether its key can be read */
-	const json_t *request;                  /* else: write the request */
+	const struct agent_task *task;          /* else: write the task */
 	secret_work *work;                      /* else: do this */
 	void *ctx;
 	int fd; /* the only descriptor of the supervisor that stays open; its lock must not */
@@ -181,8 +182,10 @@ static int run_errand(const struct errand *errand, struct err *e)
 {
 	if (errand->provider)
 		return check_provider(errand->source, errand->provider, e);
-	if (errand->request)
-		return write_line(errand->source, errand->request, errand->fd, e);
+	if (errand->task) {
+		struct agent_task task = *errand->task;
+		return write_line(errand->source, &task, errand->fd, e);
+	}
 	json_t *secrets = json_array();
 	fill_secrets(errand->source, secrets);
 	return errand->work(errand->ctx, secrets, e);
@@ -218,11 +221,10 @@ static int send_out(const struct errand *errand, struct secret_child *out, struc
 	return 0;
 }
 
-int secret_start(const struct secret_source *source, const json_t *request, int to_fd,
+int secret_start(const struct secret_source *source, const struct agent_task *task, int to_fd,
 	struct secret_child *out, struct err *e)
 {
-	return send_out(
-		&(struct errand){.source = source, .request = request, .fd = to_fd}, out, e);
+	return send_out(&(struct errand){.source = source, .task = task, .fd = to_fd}, out, e);
 }
 
 int secret_end(struct secret_child *child)

@@ -5,6 +5,7 @@
 #ifndef RUN_SECRET_H
 #define RUN_SECRET_H
 #include "config/config.h"
+#include "contract/agent_order.h"
 #include <jansson.h>
 #include <sys/types.h>
 
@@ -19,9 +20,8 @@ struct secret_child {
 	int error_fd; /* gives the error as text; end of file: the child is done; owned */
 };
 
-/* Starts the child. `request` is the second line with null for its keys; the child fills them in
- * and writes it to `to_fd`. */
-int secret_start(const struct secret_source *source, const json_t *request, int to_fd,
+/* Starts the child, which adds the keys and secrets to the task and writes it to `to_fd`. */
+int secret_start(const struct secret_source *source, const struct agent_task *task, int to_fd,
 	struct secret_child *out, struct err *e);
 /* Reaps the child. Returns its error number, 0 if there is none, -1 if it was killed. */
 int secret_end(struct secret_child *child);

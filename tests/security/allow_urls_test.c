@@ -24,7 +24,7 @@
 enum { WAIT_SECS = 100, NOT_CONFINED = 240, NO_CONNECTION = 241, WRONG_ANSWER = 242 };
 
 struct world {
-	struct order order;
+	struct agent_order order;
 	struct channels channels;
 	char added[64]; /* HOST:PORT of the host that was added */
 };
@@ -57,7 +57,7 @@ static pid_t serve(int listen_fd, const char *word)
 	}
 }
 
-static void read_order(json_t *line, struct order *out)
+static void read_order(json_t *line, struct agent_order *out)
 {
 	struct err e = ERR_NONE;
 	int ends[2];
@@ -84,9 +84,13 @@ static void make_order(struct world *world, uint16_t provider, const char *profi
 	config->sandbox.allow_urls = (struct config_list){entries, 1};
 	struct confine c = {.config = config, .profile = profile, .workspace = tap_scratch()};
 	const struct config_provider *asked = &config->providers[0];
-	json_t *line = confine_agent(&c, &asked, 1, tap_scratch());
+	struct agent_order order;
+	struct err e = ERR_NONE;
+	if (confine_agent(&c, &asked, 1, tap_scratch(), &order, &e))
+		bail("%s", e.text);
+	json_auto_t *line = agent_order_encode(&order);
 	read_order(line, &world->order);
-	json_decref(line);
+	agent_order_done(&order);
 	config_free(config);
 }
 
@@ -139,7 +143,7 @@ static void test_profile(const char *profile, uint16_t provider, uint16_t added)
 	is(channels_find(&w.channels, &w.order, "p"), w.channels.fds[0],
 		"%s: the provider's channel is the one that providers use", profile);
 	channels_stop(&w.channels);
-	order_done(&w.order);
+	agent_order_done(&w.order);
 }
 
 /* The agent looks for its broker beside itself: this program runs once more, beside one. */

@@ -21,7 +21,7 @@ static void add(struct ledger *ledger, int64_t input, int64_t output, const stru
 
 static void sums(void)
 {
-	const struct limits none = {.max_input_tokens = -1,
+	const struct agent_limits none = {.max_input_tokens = -1,
 		.max_output_tokens = -1,
 		.max_microusd = -1,
 		.best_effort_microusd = -1};
@@ -72,7 +72,7 @@ static void limits(void)
 		{400, 40, 600, 300, "best_effort_usd_limit is used up", 100, 30, true},
 	};
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		const struct limits m = {.max_input_tokens = rows[i].input,
+		const struct agent_limits m = {.max_input_tokens = rows[i].input,
 			.max_output_tokens = rows[i].output,
 			.max_microusd = rows[i].microusd,
 			.best_effort_microusd = rows[i].soft};
@@ -90,7 +90,7 @@ static void limits(void)
 /* It ends what can be priced and nothing else, so that it lets a model without a price begin. */
 static void best_effort(void)
 {
-	const struct limits m = {.max_input_tokens = -1,
+	const struct agent_limits m = {.max_input_tokens = -1,
 		.max_output_tokens = -1,
 		.max_microusd = -1,
 		.best_effort_microusd = 0};

@@ -405,8 +405,11 @@ static void channels(void)
 	const struct config_provider one = {.name = "one", .endpoint = "a:1"},
 				     two = {.name = "two", .endpoint = "b:1"};
 	const struct config_provider *const asked[] = {&one, NULL, &two, &one};
-	json_auto_t *order = confine_agent(&c, asked, ARRAY_LEN(asked), "/state");
-	is(json_array_size(json_object_get(order, "channels")), 2, "a provider has one channel");
+	struct agent_order order;
+	if (confine_agent(&c, asked, ARRAY_LEN(asked), "/state", &order, NULL))
+		bail("there is no order");
+	is(order.channel_count, 2, "a provider has one channel");
+	agent_order_done(&order);
 }
 
 /* --- agents ----------------------------------------------------------------------------------- */

@@ -207,11 +207,24 @@ static void test_long_commands(void)
 	refused_command("the command rendered to more than 192 KiB");
 }
 
+/* The newest agent's order and task as they are sent; NULL: there is no agent to start. */
+static json_t *order, *task;
+
+static void encode(const struct step *step)
+{
+	bool any = step->agent_task.version;
+	json_decref(order);
+	json_decref(task);
+	order = any ? agent_order_encode(&step->agent_order) : NULL;
+	task = any ? agent_task_encode(&step->agent_task) : NULL;
+}
+
 static json_t *agent_limits(struct step *step)
 {
 	if (plan_step(&env, &at, step, NULL))
 		bail("an agent cannot be planned");
-	return json_object_get(step->request, "limits");
+	encode(step);
+	return json_object_get(task, "limits");
 }
 
 static void test_agent(void)
@@ -222,16 +235,16 @@ static void test_agent(void)
 	part_is(limits, "max_microusd", "500000");
 	part_is(limits, "max_output_tokens", "100");
 	part_is(limits, "max_input_tokens", "null");
-	part_is(step.request, "prompt", "\"n is 0\"");
-	part_is(step.request, "thinking", "\"low\"");
-	part_is(step.request, "protect", "[\"/ws/.git\",\"/ws/machines/m\",\"/ws/secret\"]");
-	part_is(step.request, "hide", "[\"/ws/secret\"]");
-	part_is(json_object_get(step.request, "provider"), "key", "null");
-	part_is(json_object_get(step.request, "provider"), "base_url",
+	part_is(task, "prompt", "\"n is 0\"");
+	part_is(task, "thinking", "\"low\"");
+	part_is(task, "protect", "[\"/ws/.git\",\"/ws/machines/m\",\"/ws/secret\"]");
+	part_is(task, "hide", "[\"/ws/secret\"]");
+	part_is(json_object_get(task, "provider"), "key", "null");
+	part_is(json_object_get(task, "provider"), "base_url",
 		"\"http://127.0.0.1:1/step/1/1/agent\"");
-	part_is(step.confine, "max_egress_bytes", "null");
-	part_is(step.confine, "agent_network", "\"providers\"");
-	AUTO_FREE char *all = json_dumps(step.confine, JSON_COMPACT);
+	part_is(order, "max_egress_bytes", "null");
+	part_is(order, "agent_network", "\"providers\"");
+	AUTO_FREE char *all = json_dumps(order, JSON_COMPACT);
 	has_str(all, "\"endpoint\":\"127.0.0.1:1\"", "one channel, to the provider");
 	step_done(&step);
 	at.totals.microusd = 700000;
@@ -316,25 +329,24 @@ static void test_request(void)
 	config->workflow.verify_command = (struct config_list){verify, 2};
 	stand_in("coder");
 	part_is(agent_limits(&step), "max_iterations", "22");
-	part_is(step.request, "mode", "\"run\"");
-	part_is(step.request, "temperature", "null");
-	part_is(step.request, "reviewer", "null");
-	part_is(json_object_get(step.confine, "commands"), "verify", "[\"make\",\"test\"]");
-	part_is(json_object_get(json_object_get(step.confine, "commands"), "policy"), "env",
+	part_is(task, "mode", "\"run\"");
+	part_is(task, "temperature", "null");
+	part_is(task, "reviewer", "null");
+	part_is(json_object_get(order, "commands"), "verify", "[\"make\",\"test\"]");
+	part_is(json_object_get(json_object_get(order, "commands"), "policy"), "env",
 		"{\"AGENT6_BUNDLE_DIR\":\"/i/bundle\",\"LANG\":\"C\",\"TZ\":\"UTC\"}");
 	step_done(&step);
 	stand_in("agent");
 	part_is(agent_limits(&step), "max_iterations", "11");
-	part_is(step.request, "mode", "\"agent\"");
-	part_is(step.request, "result",
-		"{\"fields\":[{\"name\":\"n\",\"type\":\"int\"}],\"name\":\"r\"}");
+	part_is(task, "mode", "\"agent\"");
+	part_is(task, "result", "{\"fields\":[{\"name\":\"n\",\"type\":\"int\"}],\"name\":\"r\"}");
 	step_done(&step);
 	own->max_iterations = (struct opt_int){true, 3};
 	own->temperature = (struct opt_float){true, 0.25};
 	config->agent.summarise = SUMMARISE_MODEL;
 	part_is(agent_limits(&step), "max_iterations", "3");
-	part_is(step.request, "temperature", "0.25");
-	part_is(json_object_get(step.request, "reviewer"), "model", "\"small\"");
+	part_is(task, "temperature", "0.25");
+	part_is(json_object_get(task, "reviewer"), "model", "\"small\"");
 	step_done(&step);
 	own->max_iterations.present = own->temperature.present = false;
 	*config = as_it_was;
@@ -346,11 +358,11 @@ static void test_commands(void)
 	struct step step;
 	stand_in("agent");
 	agent_limits(&step);
-	ok(!json_object_get(step.confine, "commands"), "an agent that reads runs no commands");
+	ok(!json_object_get(order, "commands"), "an agent that reads runs no commands");
 	step_done(&step);
 	stand_in("coder");
 	agent_limits(&step);
-	json_t *commands = json_object_get(step.confine, "commands");
+	json_t *commands = json_object_get(order, "commands");
 	json_t *policy = json_object_get(commands, "policy");
 	part_is(commands, "run", "\"ask\"");
 	part_is(commands, "approval", "\"confirm\"");
@@ -501,8 +513,9 @@ static void test_unmetered(void)
 		bail("the fixture is wrong: %s", g.findings.items[0].message);
 	position_init(&p, g.m);
 	ok(plan_step(&env, &p, &step, NULL) == 0, "with a price");
-	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "700");
-	part_is(json_object_get(step.request, "limits"), "max_output_tokens", "null");
+	encode(&step);
+	part_is(json_object_get(task, "limits"), "max_input_tokens", "700");
+	part_is(json_object_get(task, "limits"), "max_output_tokens", "null");
 	step_done(&step);
 	struct config_provider free_of_charge = config->providers[0];
 	struct config unpriced = *config;
@@ -511,8 +524,9 @@ static void test_unmetered(void)
 	unpriced.providers = &free_of_charge;
 	without.confine.config = &unpriced;
 	ok(plan_step(&without, &p, &step, NULL) == 0, "without one");
-	part_is(json_object_get(step.request, "limits"), "max_input_tokens", "500");
-	part_is(json_object_get(step.request, "limits"), "max_output_tokens", "500");
+	encode(&step);
+	part_is(json_object_get(task, "limits"), "max_input_tokens", "500");
+	part_is(json_object_get(task, "limits"), "max_output_tokens", "500");
 	step_done(&step);
 	AUTO_BUF why;
 	buf_init(&why, 1 << 16);
@@ -564,6 +578,8 @@ int main(void)
 	test_backoff();
 	test_refusals();
 	test_unmetered();
+	json_decref(order);
+	json_decref(task);
 	position_done(&at);
 	config_free(config);
 	fixture_done(&f);

@@ -31,9 +31,9 @@
 enum { ANSWER_BYTES_MAX = 64 * 1024, COMMAND_SECS = 20, CONNECT_MS = 5000, DRIPS_MAX = 100000 };
 
 struct intruder {
-	struct order order;
+	struct agent_order order;
 	struct channels channels;
-	struct task task;
+	struct agent_task task;
 	struct buf said;
 	struct launcher launcher;
 	char endpoint[128]; /* of the first channel */
@@ -156,7 +156,7 @@ static void try_channels(struct intruder *in)
 
 static void try_command(struct intruder *in)
 {
-	const char *bundle = in->order.commands.policy.bundle;
+	const char *bundle = in->order.commands->policy.bundle;
 	json_auto_t *argv = json_pack(
 		"[o, s]", json_sprintf("%s/scripts/attempt", bundle ? bundle : ""), "command");
 	struct jailed done;
@@ -222,8 +222,7 @@ static int prepare(struct intruder *in, json_t *layers, struct err *e)
 	announce(in);
 	if (chdir(in->order.workspace))
 		return err_errno(e, "cannot enter the workspace");
-	if (in->order.commands.any &&
-		launcher_start(&in->order.commands.policy, -1, &in->launcher, e))
+	if (in->order.commands && launcher_start(&in->order.commands->policy, -1, &in->launcher, e))
 		return -1;
 	if (http_global(e) || channels_start(&in->order, &in->channels, e))
 		return -1;
@@ -247,6 +246,7 @@ static void intrude(struct intruder *in)
 int main(void)
 {
 	struct intruder in = {.channels = {.control_fd = -1}, .launcher = LAUNCHER_NONE};
+	const struct record *record;
 	struct err e = ERR_NONE;
 	json_t *layers = json_object();
 	buf_init(&in.said, ANSWER_BYTES_MAX);
@@ -255,7 +255,7 @@ int main(void)
 		return EXIT_SANDBOX;
 	}
 	emit(EVENT_CONFINED, json_pack("{s:o}", "layers", layers));
-	if (task_read(STDIN_FILENO, &in.task, &e)) {
+	if (task_read(STDIN_FILENO, &in.task, &record, &e)) {
 		emit(EVENT_RESULT, loop_failure(e.text));
 		return 0;
 	}

@@ -7,7 +7,7 @@
 
 #define LAYERS(X)                                                                                  \
 	X(network, (json_t * layers, struct err * e), (layers, e))                                 \
-	X(landlock, (const struct order *o, json_t *layers, struct err *e), (o, layers, e))        \
+	X(landlock, (const struct agent_order *o, json_t *layers, struct err *e), (o, layers, e))  \
 	X(privileges, (json_t * layers, struct err * e), (layers, e))                              \
 	X(seccomp, (json_t * layers, struct err * e), (layers, e))
 #define LEAVE_OUT(name, takes, given)                                                              \
