@@ -12,13 +12,15 @@ static const struct row tool_rows[] = {FACT_TOOL_MEMBERS(ROW){.name = NULL}},
 			not_run_rows[] = {FACT_NOT_RUN_MEMBERS(ROW){.name = NULL}},
 			agent_rows[] = {FACT_AGENT_MEMBERS(ROW){.name = NULL}},
 			wait_rows[] = {FACT_WAIT_MEMBERS(ROW){.name = NULL}},
-			branch_rows[] = {FACT_BRANCH_MEMBERS(ROW){.name = NULL}};
+			branch_rows[] = {FACT_BRANCH_MEMBERS(ROW){.name = NULL}},
+			visits_rows[] = {FACT_VISITS_MEMBERS(ROW){.name = NULL}};
 
 static const struct row *const rows_of[] = {[FACT_TOOL] = tool_rows,
 	[FACT_NOT_RUN] = not_run_rows,
 	[FACT_AGENT] = agent_rows,
 	[FACT_WAIT] = wait_rows,
-	[FACT_BRANCH] = branch_rows};
+	[FACT_BRANCH] = branch_rows,
+	[FACT_VISITS] = visits_rows};
 
 /* Finds the kind by the member that only this kind has. */
 static enum fact_kind kind_of(const json_t *from)
@@ -27,7 +29,7 @@ static enum fact_kind kind_of(const json_t *from)
 		const char *member;
 		enum fact_kind kind;
 	} marks[] = {{"not_run", FACT_NOT_RUN}, {"outcome", FACT_AGENT}, {"woke_by", FACT_WAIT},
-		{"clause", FACT_BRANCH}, {"timed_out", FACT_TOOL}};
+		{"clause", FACT_BRANCH}, {"visits", FACT_VISITS}, {"timed_out", FACT_TOOL}};
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (json_object_get(from, marks[i].member))
 			return marks[i].kind;

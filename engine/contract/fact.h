@@ -16,7 +16,15 @@ enum waker { WAKERS(X) WAKER_COUNT };
 #undef X
 WORDS_FUNCTIONS(waker);
 
-enum fact_kind { FACT_NONE, FACT_TOOL, FACT_NOT_RUN, FACT_AGENT, FACT_WAIT, FACT_BRANCH };
+enum fact_kind {
+	FACT_NONE,
+	FACT_TOOL,
+	FACT_NOT_RUN,
+	FACT_AGENT,
+	FACT_WAIT,
+	FACT_BRANCH,
+	FACT_VISITS
+};
 
 struct fact_number {
 	bool known;
@@ -61,6 +69,7 @@ struct fact {
 		struct agent_fact agent;
 		struct wait_fact wait;
 		int64_t clause; /* of a branch, from 0 */
+		int64_t visits; /* made of a state that was entered once more */
 	};
 	/* For a tool's and an agent's fact; NULL: none. */
 	const char *reason;

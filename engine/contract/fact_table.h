@@ -44,6 +44,8 @@
 	X(TEXT, ELSE, "poke", wait.poke)
 #define FACT_BRANCH_MEMBERS(X) \
 	X(COUNT, NEEDED, "clause", clause)
+#define FACT_VISITS_MEMBERS(X) \
+	X(COUNT, NEEDED, "visits", visits)
 /* clang-format on */
 
 #endif

@@ -44,6 +44,10 @@ WORDS_FUNCTIONS(notify_level);
 WORDS_FUNCTIONS(end_cause);
 WORDS_FUNCTIONS(stopper);
 
+/* The formats of a journal. In format 1, a capture fails where the result lacks an optional field;
+ * from 2 on, its variable stays as it was, and states may be exhausted. */
+enum { JOURNAL_FORMAT_FIRST = 1, JOURNAL_FORMAT_LAST = 2 };
+
 struct line_begin {
 	const char *instance, *machine, *bundle, *profile, *agent6;
 	const char *workspace, *repository; /* NULL: not known; there is none */

@@ -9,7 +9,9 @@
 #define AGENT_ENDS(X)                                                                              \
 	X(OK, "ok")                                                                                \
 	X(FAILED, "failed") X(BUDGET_EXHAUSTED, "budget_exhausted") X(TIMEOUT, "timeout")
-#define OUTCOMES(X) AGENT_ENDS(X) X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal")
+#define OUTCOMES(X)                                                                                \
+	AGENT_ENDS(X)                                                                              \
+	X(NONZERO, "nonzero") X(TICK, "tick") X(SIGNAL, "signal") X(EXHAUSTED, "exhausted")
 
 #define X(name, text) OUTCOME_##name,
 enum outcome { OUTCOMES(X) OUTCOME_COUNT };

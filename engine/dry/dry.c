@@ -9,6 +9,7 @@
 #include "machine/visit.h"
 #include <string.h>
 
+enum { VISITS_COUNTED = 4 };
 enum { VARIANTS = 14, HINTS_MAX = 64, PATH_MAX_SHOWN = 20 };
 
 /* A pair of state and blackboard that a path reaches. Thousands of pairs differ in few values, so a
@@ -27,6 +28,7 @@ struct dry {
 	struct visit *nodes;
 	size_t count;
 	size_t *first_edge; /* by state, into taken */
+	size_t slots;       /* numbers of a node: a value by variable, then the visits by state */
 	bool *taken;
 	dry_listener *tell;
 	void *ctx;
@@ -95,11 +97,11 @@ static const struct variable *captured(const struct state *state, size_t i)
 
 static uint32_t *copy_values(const struct dry *dry, const uint32_t *values)
 {
-	uint32_t *copy = calloc(dry->m->variable_count + 1, sizeof(*copy));
+	uint32_t *copy = calloc(dry->slots + 1, sizeof(*copy));
 	if (!copy)
 		abort();
 	if (values)
-		memcpy(copy, values, dry->m->variable_count * sizeof(*copy));
+		memcpy(copy, values, dry->slots * sizeof(*copy));
 	return copy;
 }
 
@@ -180,16 +182,38 @@ static bool is_new(struct dry *dry, const struct state *state, const uint32_t *v
 	char key[SHA256_HEX + 1];
 	sha256_init(&hash);
 	sha256_add(&hash, state->name, strlen(state->name) + 1);
-	sha256_add(&hash, values, dry->m->variable_count * sizeof(*values));
+	sha256_add(&hash, values, dry->slots * sizeof(*values));
 	sha256_end_hex(&hash, key);
 	return !json_object_get(dry->seen, key) &&
 	       !json_object_set_new(dry->seen, key, json_true());
+}
+
+/* Returns the number of times that the node's state was entered, if it has max_visits; counted up
+ * to VISITS_COUNTED, since a run with a higher limit behaves alike before. */
+static uint32_t *visits_of(const struct dry *dry, const struct state *state, uint32_t *values)
+{
+	return state->max_visits ? &values[dry->m->variable_count + state->index] : NULL;
+}
+
+static bool may_be_exhausted(const struct state *state, uint32_t visits)
+{
+	return state->max_visits &&
+	       visits > (state->max_visits < VISITS_COUNTED - 1 ? (uint32_t)state->max_visits
+								: VISITS_COUNTED - 1);
+}
+
+static bool may_work(const struct state *state, uint32_t visits)
+{
+	return state->max_visits >= VISITS_COUNTED || !may_be_exhausted(state, visits);
 }
 
 /* Adds a node unless it is known. Takes over `values`. */
 static void reach(struct dry *dry, const struct state *state, uint32_t *values, size_t parent)
 {
 	size_t depth = dry->count ? dry->nodes[parent].depth + 1 : 0;
+	uint32_t *visits = visits_of(dry, state, values);
+	if (visits && *visits < VISITS_COUNTED)
+		++*visits;
 	if (is_new(dry, state, values)) {
 		if (dry->count < DRY_VISITS_MAX && depth <= DRY_DEPTH_MAX) {
 			dry->nodes[dry->count++] = (struct visit){state, values, parent, depth};
@@ -259,6 +283,13 @@ static void explore(struct dry *dry, size_t at)
 	struct entry entry = {.blackboard = dry->board};
 	for (size_t i = 0; i < dry->m->variable_count; i++)
 		show(dry, &dry->m->variables[i], dry->nodes[at].values);
+	const uint32_t *visits = visits_of(dry, s, dry->nodes[at].values);
+	if (visits && may_be_exhausted(s, *visits)) {
+		take_edge(dry, s, s->clauses ? s->clause_count : OUTCOME_EXHAUSTED);
+		reach(dry, s->on[OUTCOME_EXHAUSTED], copy_values(dry, dry->nodes[at].values), at);
+	}
+	if (visits && !may_work(s, *visits))
+		return;
 	state_entry_refs(s, check_ref, &entry);
 	if (entry.e.text[0]) {
 		fail(dry, s, entry.e.text, path_to(dry, at));
@@ -269,7 +300,7 @@ static void explore(struct dry *dry, size_t at)
 		return;
 	}
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
-		if (s->on[o])
+		if (s->on[o] && o != OUTCOME_EXHAUSTED)
 			explore_label(dry, at, o);
 }
 
@@ -372,6 +403,7 @@ void dry_run(const struct machine *machine, const json_t *blackboard, dry_listen
 		.tell = listener,
 		.ctx = ctx,
 		.result = out};
+	d.slots = machine->variable_count + machine->state_count;
 	dry_init(&d);
 	uint32_t *start = copy_values(&d, NULL);
 	for (size_t i = 0; i < machine->variable_count; i++)

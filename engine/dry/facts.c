@@ -186,6 +186,10 @@ static const struct fact_maker *const makers[KIND_COUNT] = {STATE_KINDS(X)};
 void dry_fact(const struct state *state, enum outcome label, unsigned variant, const json_t *hints,
 	struct fact *out)
 {
+	if (label == OUTCOME_EXHAUSTED) {
+		*out = (struct fact){.kind = FACT_VISITS, .visits = state->max_visits};
+		return;
+	}
 	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
 	makers[state->kind]->make(state, label, variant, result, out);
 }

@@ -13,6 +13,23 @@
 #include <math.h>
 #include <string.h>
 
+static void count_visit(struct position *position)
+{
+	const struct state *state = position->state;
+	if (!state->max_visits)
+		return;
+	if (!position->visits)
+		position->visits = json_object();
+	json_object_set_new(position->visits, state->name,
+		json_integer(json_get_int(position->visits, state->name) + 1));
+}
+
+bool position_exhausted(const struct position *position)
+{
+	int64_t most = position->state->max_visits;
+	return most && json_get_int(position->visits, position->state->name) > most;
+}
+
 void position_init(struct position *position, const struct machine *machine)
 {
 	*position = (struct position){.machine = machine,
@@ -20,21 +37,25 @@ void position_init(struct position *position, const struct machine *machine)
 		.attempt = 1,
 		.format = JOURNAL_FORMAT_FIRST};
 	position->blackboard = blackboard_new(machine);
+	count_visit(position);
 }
 
 void position_done(struct position *position)
 {
 	json_decref(position->blackboard);
 	json_decref(position->poke);
+	json_decref(position->visits);
 	json_decref(position->failure);
 	json_decref(position->autorun);
-	position->blackboard = position->poke = position->failure = position->autorun = NULL;
+	position->blackboard = position->visits = position->poke = position->failure =
+		position->autorun = NULL;
 }
 
 void position_copy(struct position *to, const struct position *from)
 {
 	*to = *from;
 	to->blackboard = json_copy(from->blackboard);
+	to->visits = json_copy(from->visits);
 	to->poke = json_incref(from->poke);
 	to->failure = json_incref(from->failure);
 	to->autorun = json_incref(from->autorun);
@@ -95,6 +116,25 @@ static int same_place(
 		return err_set(e, "it is attempt %lld of state %s where attempt %d was due",
 			(long long)line->attempt, position->state->name, position->attempt);
 	return 0;
+}
+
+/* Checks that the active state may do work. */
+static int may_work(const struct position *position, struct err *e)
+{
+	return position_exhausted(position)
+		       ? err_set(e, "state %s has been visited %lld times and does no work",
+				 position->state->name, (long long)position->state->max_visits)
+		       : 0;
+}
+
+/* Checks that a step of `exhausted` is where the visits are used up, and only there. */
+static int check_visits(const struct position *position, const struct fact *fact, struct err *e)
+{
+	if (fact->kind != FACT_VISITS)
+		return may_work(position, e);
+	return position_exhausted(position)
+		       ? 0
+		       : err_set(e, "state %s may still be visited", position->state->name);
 }
 
 static int same_label(const struct line *line, const struct reduced *reduced, struct err *e)
@@ -212,6 +252,7 @@ static void enter(struct position *position, const struct state *state)
 	position->notified = position->armed = false;
 	position->wake_us = position->retry_at_us = 0;
 	position->step = (struct spend){0};
+	count_visit(position);
 }
 
 /* Checks a foreign machine's budget: it may be smaller, and its run would have ended before this
@@ -238,10 +279,11 @@ static int apply_step(struct position *position, const struct line *line, struct
 	struct reduced v;
 	struct fact branch;
 	const struct fact *fact = &line->fact;
-	if (same_place(position, line, true, e) || may_go_on(position, e))
+	if (same_place(position, line, true, e) || may_go_on(position, e) ||
+		check_visits(position, fact, e))
 		return -1;
 	/* A branch of a foreign machine is computed anew: its clauses have other numbers. */
-	if (position->foreign && s->clauses) {
+	if (position->foreign && s->clauses && fact->kind != FACT_VISITS) {
 		fact = &branch;
 		if (reduce_branch(s, position->blackboard, &branch, e))
 			return -1;
@@ -255,9 +297,11 @@ static int apply_step(struct position *position, const struct line *line, struct
 	if (strcmp(line->go_to, v.target->name) != 0)
 		return err_set(e, "edge %s -> %s is recorded, but %s leads to %s", line->label,
 			line->go_to, v.label, v.target->name);
-	if (side_effects[s->kind]->step(position, fact, e))
-		return -1;
-	note_failure(position, fact, &v);
+	if (fact->kind != FACT_VISITS) {
+		if (side_effects[s->kind]->step(position, fact, e))
+			return -1;
+		note_failure(position, fact, &v);
+	}
 	enter(position, v.target);
 	return 0;
 }
@@ -266,9 +310,14 @@ void position_pass_branches(struct position *position)
 {
 	for (size_t i = 0; i < position->machine->state_count; i++) {
 		const struct state *s = position->state;
-		bool goes_on = position->begun && !position->ended && s->clauses;
+		bool exhausted = position_exhausted(position);
+		bool goes_on = position->begun && !position->ended && (s->clauses || exhausted);
 		struct reduced v;
 		struct fact fact;
+		if (goes_on && exhausted) {
+			enter(position, s->on[OUTCOME_EXHAUSTED]);
+			continue;
+		}
 		if (!goes_on || (s->notify && !position->notified))
 			return;
 		if (reduce_branch(s, position->blackboard, &fact, NULL) ||
@@ -283,6 +332,7 @@ static int apply_retry(struct position *position, const struct line *line, struc
 	const char *until = line->retry.until;
 	struct reduced v;
 	if (same_place(position, line, true, e) || may_go_on(position, e) ||
+		may_work(position, e) ||
 		reduce(position->state, &line->fact, position->format, position->blackboard, &v,
 			e) ||
 		same_label(line, &v, e))
@@ -312,7 +362,7 @@ static int apply_armed(struct position *position, const struct line *line, struc
 {
 	const char *wake = line->armed.wake;
 	int64_t at = 0;
-	if (same_place(position, line, false, e))
+	if (same_place(position, line, false, e) || may_work(position, e))
 		return -1;
 	const struct wait_state *wait = state_wait(position->state);
 	if (!wait || wait->timed != (wake != NULL))
@@ -331,7 +381,7 @@ static int apply_armed(struct position *position, const struct line *line, struc
 
 static int apply_notify(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, line, false, e))
+	if (same_place(position, line, false, e) || may_work(position, e))
 		return -1;
 	if (position->notified || !position->state->notify)
 		return err_set(e, "state %s has nothing to notify", position->state->name);
@@ -341,7 +391,7 @@ static int apply_notify(struct position *position, const struct line *line, stru
 
 static int apply_spend(struct position *position, const struct line *line, struct err *e)
 {
-	if (same_place(position, line, true, e))
+	if (same_place(position, line, true, e) || may_work(position, e))
 		return -1;
 	return side_effects[position->state->kind]->spend(position, &line->spend, e);
 }

@@ -48,7 +48,8 @@ struct position {
 	/* Autorun files that the run may have changed: the newest lines' {files, more, cut}
 	 * together; NULL: none. */
 	json_t *autorun;
-	json_t *poke;                        /* payload of the last signal, for the next tool */
+	json_t *visits; /* by state with max_visits: how often it was entered; NULL: none was */
+	json_t *poke;   /* payload of the last signal, for the next tool */
 	char poke_name[POSITION_NAME_BYTES]; /* the last poke consumed */
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end */
@@ -70,6 +71,10 @@ json_t *position_add_autorun(const json_t *known, const struct line_autorun *lin
  * time, and is journaled with the next fact. Stops before a branch that has a notify to write
  * first. */
 void position_pass_branches(struct position *position);
+
+/* Reports whether the active state was entered once more than it may be visited: no work of it is
+ * done, and its next step is that of `exhausted`. */
+bool position_exhausted(const struct position *position);
 
 /* Reports whether the fact of the active state leads to a retry instead of a step. */
 bool position_retries(const struct position *position, const struct reduced *reduced);

@@ -7,7 +7,7 @@
 json_t *position_encode(const struct position *position)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
-			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:o*}",
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:O*,s:o*}",
 		"state", position->state->name, "blackboard", position->blackboard, "seq",
 		(json_int_t)position->seq, "attempt", position->attempt, "executions",
 		position->executions, "retry_at_us", (json_int_t)position->retry_at_us, "totals",
@@ -21,7 +21,7 @@ json_t *position_encode(const struct position *position)
 		"step", "input_tokens", (json_int_t)position->step.input_tokens, "output_tokens",
 		(json_int_t)position->step.output_tokens, "microusd",
 		(json_int_t)position->step.microusd, "failure", position->failure, "autorun",
-		position->autorun, "format",
+		position->autorun, "visits", position->visits, "format",
 		position->format > JOURNAL_FORMAT_FIRST ? json_integer(position->format) : NULL);
 }
 
@@ -69,17 +69,29 @@ static int blackboard_conforms(const struct machine *machine, const json_t *blac
 	return 0;
 }
 
+static int visits_check(const struct machine *machine, const json_t *visits)
+{
+	const char *name;
+	json_t *count;
+	json_object_foreach ((json_t *)(uintptr_t)visits, name, count) {
+		const struct state *state = machine_state(machine, name);
+		if (!state || !state->max_visits || json_integer_value(count) < 1)
+			return -1;
+	}
+	return visits && !json_is_object(visits) ? -1 : 0;
+}
+
 int position_decode(
 	const struct machine *machine, const json_t *data, struct position *out, struct err *e)
 {
 	struct position p = {.machine = machine, .format = JOURNAL_FORMAT_FIRST};
 	const char *state, *poke_name, *digest, *profile, *reason;
-	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL;
+	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL, *visits = NULL;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
 	int begun, notified, armed, ended, ended_ok, cause;
 	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
 		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
-		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?i}",
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?o,s?i}",
 		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
 		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
 		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
@@ -87,14 +99,15 @@ int position_decode(
 		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
 		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
 		    "output_tokens", &output, "microusd", &microusd, "failure", &failure, "autorun",
-		    &autorun, "format", &p.format) ||
+		    &autorun, "visits", &visits, "format", &p.format) ||
 		totals_decode(totals, &p.totals) || failure_check(failure) ||
 		(autorun && !json_is_array(json_object_get(autorun, "files"))))
 		return err_set(e, "it does not have the shape of a snapshot");
 	p.state = machine_state(machine, state);
 	if (!p.state || seq < 0 || p.format < JOURNAL_FORMAT_FIRST ||
 		p.format > JOURNAL_FORMAT_LAST || p.attempt < 1 || cause < 0 ||
-		cause >= END_CAUSE_COUNT || blackboard_conforms(machine, blackboard))
+		cause >= END_CAUSE_COUNT || blackboard_conforms(machine, blackboard) ||
+		visits_check(machine, visits))
 		return err_set(e, "it does not fit the machine");
 	p.seq = (uint64_t)seq;
 	p.retry_at_us = retry_at;
@@ -116,6 +129,7 @@ int position_decode(
 	p.blackboard = json_copy(blackboard);
 	p.poke = json_is_null(poke) ? NULL : json_incref(poke);
 	p.failure = json_is_null(failure) ? NULL : json_incref(failure);
+	p.visits = json_incref(visits);
 	p.autorun = json_incref(autorun);
 	*out = p;
 	return 0;

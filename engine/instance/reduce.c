@@ -46,6 +46,9 @@ void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES])
 		fact->kind == FACT_NOT_RUN ? fact->not_run : NULL, tool ? t->planted : NULL,
 		tool ? t->not_kept : NULL};
 	*out = '\0';
+	if (fact->kind == FACT_VISITS)
+		snprintf(out, REDUCE_REASON_BYTES, "visited %lld times before",
+			(long long)fact->visits);
 	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++)
 		first_line(out, reasons[i] ? reasons[i] : "");
 	if (!*out && tool && t->stderr_tail && !(t->exit.known && !t->exit.value))
@@ -261,7 +264,12 @@ int reduce(const struct state *state, const struct fact *fact, int format, json_
 	struct reduced *out, struct err *e)
 {
 	*out = (struct reduced){.outcome = OUTCOME_OK, .format = format};
-	if (reducers[state->kind](state, fact, blackboard, out, e))
+	if (fact->kind == FACT_VISITS && (!state->max_visits || fact->visits != state->max_visits))
+		return err_set(e, "%lld visits are recorded, and %lld are allowed",
+			(long long)fact->visits, (long long)state->max_visits);
+	if (fact->kind == FACT_VISITS)
+		out->outcome = OUTCOME_EXHAUSTED;
+	else if (reducers[state->kind](state, fact, blackboard, out, e))
 		return -1;
 	if (out->outcome != OUTCOME_COUNT) {
 		out->label = outcome_name(out->outcome);

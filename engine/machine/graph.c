@@ -32,7 +32,11 @@ static size_t clause_edges(const struct state *state, struct graph_edge *edges, 
 	for (size_t i = 0; i < state->clause_count; i++)
 		edges[i] = (struct graph_edge){
 			state->clauses[i].target, one_line(state->clauses[i].text, arena), false};
-	return state->clause_count;
+	size_t count = state->clause_count;
+	if (state->on[OUTCOME_EXHAUSTED])
+		edges[count++] = (struct graph_edge){
+			state->on[OUTCOME_EXHAUSTED], outcome_name(OUTCOME_EXHAUSTED), true};
+	return count;
 }
 
 /* Returns "ok, timeout": every outcome from `first` on that leads to the same state as `first`. */

@@ -125,11 +125,13 @@ static void check_tick(struct reader *reader, const struct state *state)
 		return;
 	if (!tick)
 		reader->loose[state->index] = true;
-	bool signal = doc_pair(&on->value, outcome_name(OUTCOME_SIGNAL)) !=
-		      NULL; /* the only other label */
+	/* The only other labels. */
+	uint32_t others = 0;
+	others += doc_pair(&on->value, outcome_name(OUTCOME_SIGNAL)) != NULL;
+	others += doc_pair(&on->value, outcome_name(OUTCOME_EXHAUSTED)) != NULL;
 	if (tick ? reader_misspelt(state->node, "every_secs") ||
 				reader_misspelt(state->node, "until")
-		 : on->value.partial || on->value.count > signal)
+		 : on->value.partial || on->value.count > others)
 		return;
 	struct site site = reader_site(reader, tick ? &tick->key : &on->key, state);
 	struct finding *f =

@@ -4,7 +4,9 @@
 
 const char *state_edge_label(const struct state *state, size_t i)
 {
-	return state->clauses ? state->clauses[i].text : outcome_name((enum outcome)i);
+	if (!state->clauses)
+		return outcome_name((enum outcome)i);
+	return i < state->clause_count ? state->clauses[i].text : outcome_name(OUTCOME_EXHAUSTED);
 }
 
 const char *owner_name(enum owner owner)

@@ -152,6 +152,7 @@ struct state {
 	const struct template *notify; /* NULL: none */
 	enum notify_level notify_level;
 	struct retry retry;
+	int64_t max_visits;                    /* any but terminal; 0: no limit */
 	int64_t timeout_secs;                  /* agent, tool */
 	const struct record *output_schema;    /* agent, tool; NULL: none */
 	struct capture capture;                /* agent, tool */
@@ -167,15 +168,18 @@ struct state {
 	const struct doc_node *node, *key;
 };
 
-/* Return a state's edges by number: its clauses if it has any, else its outcomes (NULL: no outcome
- * of the state). */
+/* Return a state's edges by number: its clauses if it has any, and then `exhausted` if it has that;
+ * else its outcomes (NULL: no outcome of the state). */
 static inline size_t state_edge_count(const struct state *state)
 {
-	return state->clauses ? state->clause_count : OUTCOME_COUNT;
+	return state->clauses ? state->clause_count + (state->on[OUTCOME_EXHAUSTED] != NULL)
+			      : OUTCOME_COUNT;
 }
 static inline const struct state *state_edge(const struct state *state, size_t i)
 {
-	return state->clauses ? state->clauses[i].target : state->on[i];
+	if (!state->clauses)
+		return state->on[i];
+	return i < state->clause_count ? state->clauses[i].target : state->on[OUTCOME_EXHAUSTED];
 }
 /* The clause's text, or the outcome's name. */
 const char *state_edge_label(const struct state *state, size_t i);
@@ -189,8 +193,8 @@ struct machine {
 	const struct variable *variables;
 	size_t variable_count;
 	uint32_t ref_count; /* references in all texts */
-	/* The format of the journals of its runs: 2 if a capture reads an optional field of a
-	 * result, which in a journal of format 1 fails where the field is absent. Else 1. */
+	/* Format of its journals: 2 if a state has max_visits or a capture reads an optional field
+	 * of a result, else 1 (contract/line.h). */
 	int journal_format;
 	const struct record *const *records;
 	size_t record_count;
@@ -224,9 +228,6 @@ struct member_files {
 	void *ctx;
 	struct prompt_docs *prompts; /* collects the files read; NULL: not needed */
 };
-
-/* The newest format of a journal. Format 1 is for machines that an older agent6 runs as well. */
-enum { JOURNAL_FORMAT_FIRST = 1, JOURNAL_FORMAT_LAST = 2 };
 
 /* The longest wait or time-out, a hundred years. The published schema has the same number. */
 #define MACHINE_SECS_MAX INT64_C(3155760000)

@@ -106,11 +106,52 @@ void read_work(struct reader *reader, struct state *state)
 	read_retry(reader, state);
 }
 
+static void report_limit(struct reader *reader, const struct state *state,
+	const struct doc_pair *limit, const struct doc_pair *target)
+{
+	struct site site = reader_site(reader, target ? &target->key : &limit->key, state);
+	if (target)
+		site_help(&site,
+			site_report(&site, RULE_EXHAUSTED_WITHOUT_LIMIT,
+				"a state without `max_visits` never has the outcome `exhausted`"),
+			"remove it, or add `max_visits`");
+	else
+		site_help(&site,
+			site_report(&site, RULE_MISSING_EXHAUSTED,
+				"a state with `max_visits` needs a state for the outcome "
+				"`exhausted`"),
+			state->kind == KIND_BRANCH ? "add `exhausted: STATE` beside `when`"
+						   : "add `exhausted: STATE` to `on`");
+}
+
+/* Reads max_visits, and the state behind `exhausted`: in `on`, or beside a branch's clauses. */
+static void read_visits(struct reader *reader, struct state *state)
+{
+	const struct doc_pair *limit = reader_pair(reader, state->node, "max_visits");
+	const struct doc_node *on =
+		state->kind == KIND_BRANCH ? state->node : reader_value(reader, state->node, "on");
+	const struct doc_pair *target = doc_pair(on, outcome_name(OUTCOME_EXHAUSTED));
+	state->max_visits = reader_int(reader, state->node, "max_visits").value;
+	if (state->max_visits)
+		reader->m->journal_format = JOURNAL_FORMAT_LAST;
+	if (target && state_is(state, TRAIT_ENDS))
+		return;
+	if (target)
+		state->on[OUTCOME_EXHAUSTED] = read_target(reader, &target->value, state);
+	if (!on || !limit == !target || state_is(state, TRAIT_ENDS) || state->kind == KIND_COUNT)
+		return;
+	reader->loose[state->index] |= !target;
+	if (target ? !reader_misspelt(state->node, "max_visits")
+		   : !reader_misspelt(on, "exhausted"))
+		report_limit(reader, state, limit, target);
+}
+
 static void read_state(struct reader *reader, struct state *state)
 {
 	state->description = reader_text(reader, state->node, "description");
 	read_notify(reader, state);
 	kind_of(state)->read(reader, state);
+	read_visits(reader, state);
 }
 
 static enum state_kind read_kind(const struct doc_node *state)

@@ -40,6 +40,15 @@ static bool needs_person(const struct state *state)
 	return wait && !wait->timed;
 }
 
+/* Returns the state behind those that a person decides in: a wait that has been visited too often
+ * leads on by itself. NULL: none. */
+static const struct state *past_person(const struct trust *trust, const struct state *state)
+{
+	for (size_t i = 0; state && needs_person(state); i++)
+		state = i < trust->m->state_count ? state->on[OUTCOME_EXHAUSTED] : NULL;
+	return state;
+}
+
 void trust_reach(
 	struct trust *trust, const bool *sources, bool past_people, const struct state **by)
 {
@@ -53,7 +62,9 @@ void trust_reach(
 		const struct state *s = trust->queue[at];
 		for (size_t e = 0; e < state_edge_count(s); e++) {
 			const struct state *next = state_edge(s, e);
-			if (!next || by[next->index] || (!past_people && needs_person(next)))
+			if (!past_people)
+				next = past_person(trust, next);
+			if (!next || by[next->index])
 				continue;
 			by[next->index] = sources[s->index] ? s : by[s->index];
 			if (!sources[next->index])

@@ -326,6 +326,17 @@ static const struct exposer expose_agent = {agent_exposure}, expose_tool = {tool
 static const struct exposer *const exposers[KIND_COUNT] = {STATE_KINDS(X)};
 #undef X
 
+/* Returns {STATE: the most visits} of the states that have a limit. */
+static json_t *visits_of(const struct machine *machine)
+{
+	json_t *out = json_object();
+	for (size_t i = 0; i < machine->state_count; i++)
+		if (machine->states[i].max_visits)
+			json_object_set_new(out, machine->states[i].name,
+				json_integer(machine->states[i].max_visits));
+	return out;
+}
+
 json_t *exposure_of(
 	const struct machine *machine, const struct config *config, const char *workspace)
 {
@@ -344,10 +355,11 @@ json_t *exposure_of(
 		if (exposers[s->kind]->expose)
 			json_array_append_new(states, exposers[s->kind]->expose(s, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:{s:I, s:o, s:o, s:o}, s:o}", "machine",
-		machine->name, "interface", interface_of(machine), "states", states, "union",
-		union_of(states), "limits", "transitions", (json_int_t)machine->max_transitions,
-		"seconds", machine->max_secs ? json_integer(machine->max_secs) : json_null(), "usd",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:I, s:o, s:o, s:o}, s:o}", "machine",
+		machine->name, "visits", visits_of(machine), "interface", interface_of(machine),
+		"states", states, "union", union_of(states), "limits", "transitions",
+		(json_int_t)machine->max_transitions, "seconds",
+		machine->max_secs ? json_integer(machine->max_secs) : json_null(), "usd",
 		most_usd(machine, config), EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd),
 		"refusals", refusals_of(machine, &c));
 }

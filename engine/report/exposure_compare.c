@@ -232,6 +232,30 @@ static void compare_name(struct comparing *comparing, const json_t *old, const j
 	tell_change(comparing, true, NULL, NULL, what);
 }
 
+/* Compares how often each state of both machines may be visited. */
+static void compare_visits(struct comparing *comparing, const json_t *old, const json_t *now)
+{
+	const struct machine *m = comparing->machine;
+	for (size_t i = 0; i < m->state_count; i++) {
+		const char *name = m->states[i].name;
+		const json_t *before = json_object_get(old, name),
+			     *after = json_object_get(now, name);
+		json_int_t was = json_integer_value(before), is = json_integer_value(after);
+		char what[128], old_text[24] = "unlimited", new_text[24] = "unlimited";
+		if (was == is)
+			continue;
+		if (before)
+			snprintf(old_text, sizeof(old_text), "%jd", (intmax_t)was);
+		if (after)
+			snprintf(new_text, sizeof(new_text), "%jd", (intmax_t)is);
+		snprintf(what, sizeof(what), "limit max_visits was %s and is %s", old_text,
+			new_text);
+		comparing->state = name;
+		tell_change(comparing, !after || (before && is > was), "max_visits", NULL, what);
+	}
+	comparing->state = NULL;
+}
+
 size_t exposure_compare(const json_t *old, const json_t *now, const struct machine *machine,
 	struct findings *findings)
 {
@@ -245,6 +269,7 @@ size_t exposure_compare(const json_t *old, const json_t *now, const struct machi
 	compare_limits(&c, json_object_get(old, "limits"), json_object_get(now, "limits"));
 	json_array_foreach (json_object_get(now, "states"), i, state)
 		compare_state(&c, json_object_get(before, json_get_text(state, "state")), state);
+	compare_visits(&c, json_object_get(old, "visits"), json_object_get(now, "visits"));
 	c.state = NULL;
 	json_array_foreach (json_object_get(old, "states"), i, state) {
 		char what[160];

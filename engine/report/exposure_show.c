@@ -116,6 +116,10 @@ static void union_lines(const json_t *exposure,
 			line(out, name, text.data);
 	}
 	buf_clear(&text);
+	join_limits(&text, json_object_get(exposure, "visits"));
+	if (text.len)
+		line(out, "most visits", text.data);
+	buf_clear(&text);
 	join_limits(&text, json_object_get(exposure, "limits"));
 	line(out, "limits", text.data);
 }

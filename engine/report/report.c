@@ -63,7 +63,8 @@ static void add_egress(struct report *report, const struct line_egress *line)
 bool report_went_well(const struct line *line)
 {
 	static const unsigned bad = 1U << OUTCOME_NONZERO | 1U << OUTCOME_FAILED |
-				    1U << OUTCOME_TIMEOUT | 1U << OUTCOME_BUDGET_EXHAUSTED;
+				    1U << OUTCOME_TIMEOUT | 1U << OUTCOME_BUDGET_EXHAUSTED |
+				    1U << OUTCOME_EXHAUSTED;
 	return line->fact.kind == FACT_BRANCH || !(bad & 1U << outcome_find(line->label));
 }
 

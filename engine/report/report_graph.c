@@ -56,7 +56,8 @@ static long taken(const struct report *report, const struct card *card, size_t e
 	char key[160];
 	if (s->clauses) {
 		const json_t *sums = json_object_get(report->summary.states, s->name);
-		return (long)json_get_int(json_object_get(sums, "outcomes"), s->clauses[edge].text);
+		return (long)json_get_int(
+			json_object_get(sums, "outcomes"), state_edge_label(s, edge));
 	}
 	snprintf(key, sizeof(key), "%s\n%s", s->name, card->edges[edge].to->name);
 	return (long)json_get_int(report->edges, key);

@@ -59,7 +59,8 @@ static void adopt(struct drive *drive, struct position *trial)
  * the end of the last jails. */
 static void meanwhile(struct drive *drive, const struct position *next)
 {
-	bool tool = state_is(next->state, TRAIT_COMMAND) && !next->ended && !next->retry_at_us;
+	bool tool = state_is(next->state, TRAIT_COMMAND) && !next->ended && !next->retry_at_us &&
+		    !position_exhausted(next);
 	if (state_is(next->state, TRAIT_ENDS))
 		jails_retire(&drive->live.jails);
 	if (!tool || !jails_none(&drive->live.jails))

@@ -519,6 +519,10 @@ static bool take_step(struct drive *drive)
 	if (budget_exhausted(&drive->at, drive->request->config, clock_realtime_us(), reason,
 		    sizeof(reason)))
 		return finish(drive, END_BUDGET, false, reason);
+	if (position_exhausted(&drive->at)) {
+		struct fact fact = {.kind = FACT_VISITS, .visits = state->max_visits};
+		return commit_fact(drive, &fact, true);
+	}
 	if (!announce(drive))
 		return false;
 	if (!state_is(state, TRAIT_HURRIES | TRAIT_ENDS))

@@ -110,6 +110,21 @@ ends         done: ok, exit 0; odd: ok, exit 20
 	[[ $status -eq 0 && $stderr == *"note[state-changed]: "*": it was ok at exit 0, and is ok at exit 0, 1"* ]]
 }
 
+@test "--report shows how often a state may be visited, and --against compares it" {
+	sed -i 's/timeout_secs/max_visits: 3\n    &/; s/timeout: done/timeout: done, exhausted: done/' ../old/machine.yaml
+	sed 's/max_visits: 3/max_visits: 4/' ../old/machine.yaml >../new/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report ../old
+	[[ $output == *"most visits  fetch=3"* ]]
+	against
+	[[ $status -eq 4 && $stderr == *"fetch: limit max_visits was 3 and is 4"* ]]
+	sed -i 's/max_visits: 4/max_visits: 2/' ../new/machine.yaml
+	against
+	[[ $status -eq 0 && $stderr == *"note[confinement-narrowed]"*"fetch: limit max_visits was 3 and is 2"* ]]
+	sed -i '/max_visits/d; s/, exhausted: done//' ../new/machine.yaml
+	against
+	[[ $status -eq 4 && $stderr == *"fetch: limit max_visits was 3 and is unlimited"* ]]
+}
+
 @test "--report as JSON and as Markdown" {
 	need jq
 	run --separate-stderr agent6 machine check --report --format json ../old

@@ -1013,3 +1013,43 @@ END
 	run -0 agent6 machine run lacks --id plain
 	[[ $(head -1 "$SCRATCH"/state/*/machines/plain/journal.jsonl | jq .format) == 1 ]]
 }
+
+@test "a state with max_visits does its work so often, also over a stop; then it is exhausted" {
+	need jq
+	mkdir -p bounded
+	cat >bounded/machine.yaml <<'END'
+machine: bounded
+version: 1
+initial: try
+budget: {max_transitions: 20}
+states:
+  try:
+    kind: tool
+    command: [sh, -c, 'echo x >>tries; false']
+    notify: trying
+    timeout_secs: 9
+    max_visits: 3
+    on: {ok: done, nonzero: rest, timeout: done, exhausted: stuck}
+  rest: {kind: wait, on: {signal: try}}
+  done: {kind: terminal, status: ok, reason: done}
+  stuck: {kind: terminal, status: failed, exit_code: 30, reason: three tries were not enough}
+END
+	for _ in 1 2 3; do
+		run -0 agent6 machine run bounded --exit-on-wait
+		agent6 machine poke bounded
+	done
+	run -30 agent6 machine run bounded --exit-on-wait
+	[[ $output == *"exhausted -> stuck"* && $output != *trying* ]]
+	[[ $(wc -l <tries) -eq 3 ]]
+	run -0 agent6 machine replay bounded
+	[[ $output == *"exhausted -> stuck"* ]]
+	run -0 agent6 machine verify bounded
+	run -0 agent6 machine test bounded
+	[[ $output == *"exhausted -> stuck"* ]]
+	run -0 jq -sc '[.[0].format, (.[] | select(.label == "exhausted") | .fact)]' "$SCRATCH"/state/*/machines/bounded/journal.jsonl
+	[[ $output == '[2,{"visits":3}]' ]]
+	run -0 agent6 machine graph bounded --format mermaid
+	[[ $output == *'|"exhausted"|'* ]]
+	agent6 machine report bounded >page.html || agent6 machine report bounded --output page.html
+	grep -q exhausted page.html
+}

@@ -17,7 +17,8 @@ static const struct kind {
 } kinds[] = {{"tool_fact", {FACT_TOOL_MEMBERS(MEMBER)}},
 	{"not_run_fact", {FACT_NOT_RUN_MEMBERS(MEMBER)}},
 	{"agent_fact", {FACT_AGENT_MEMBERS(MEMBER) SPEND_MEMBERS}},
-	{"wait_fact", {FACT_WAIT_MEMBERS(MEMBER)}}, {"branch_fact", {FACT_BRANCH_MEMBERS(MEMBER)}}};
+	{"wait_fact", {FACT_WAIT_MEMBERS(MEMBER)}}, {"branch_fact", {FACT_BRANCH_MEMBERS(MEMBER)}},
+	{"visits_fact", {FACT_VISITS_MEMBERS(MEMBER)}}};
 
 static void test_schema(void)
 {

@@ -77,6 +77,17 @@ static const char plain[] = "  look:\n    kind: tool\n    command: [ls]\n    tim
 			    "      - {if: \"text == 'main'\", goto: look}\n"
 			    "      - {else: true, goto: done}\n";
 
+/* A loop with a bound: what reads the answer is only reached once there is one. */
+static const char bounded[] =
+	"  look:\n    kind: agent\n    prompt: x\n    timeout_secs: 1\n    output_schema: rec\n"
+	"    max_visits: 2\n    capture: {finish_json: v}\n"
+	"    on: {ok: pick, failed: done, budget_exhausted: done, timeout: done, exhausted: say}\n"
+	"  pick:\n    kind: branch\n    max_visits: 9\n    exhausted: done\n    when:\n"
+	"      - {if: \"v.label == 'a'\", goto: look}\n"
+	"      - {else: true, goto: look}\n"
+	"  say:\n    kind: tool\n    command: [echo, '{{ v.label }}']\n    timeout_secs: 1\n"
+	"    on: {ok: done, nonzero: done, timeout: done}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -226,6 +237,7 @@ int main(void)
 	run(good, 0, "untaken judge [text == 'never captured']\n");
 	run(bad, 1, "say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
 	run(answers, 0, "");
+	run(bounded, 0, "untaken pick [exhausted]\n");
 	run(plain, 0, "");
 	run(exits, 0, "untaken pick [n == 2]\n");
 	values();

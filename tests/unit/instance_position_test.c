@@ -420,6 +420,72 @@ static void test_refused(void)
 	position_done(&p);
 }
 
+static const char *const loop =
+	"machine: m\nversion: 1\ninitial: work\nbudget: {max_transitions: 99}\n"
+	"states:\n"
+	"  work: {kind: tool, command: [x], timeout_secs: 1, max_visits: 2, notify: hi,\n"
+	"    retry: {max: 1, on: [nonzero]},\n"
+	"    on: {ok: choose, nonzero: choose, timeout: done, exhausted: choose}}\n"
+	"  choose: {kind: branch, max_visits: 3, exhausted: done,\n"
+	"    when: [{else: true, goto: work}]}\n"
+	"  done: {kind: terminal, status: ok, reason: done}\n";
+
+#define VISITS(n) "{\"visits\":" n "}"
+
+/* Checks that visits are counted from the journal alone: attempts are none, a snapshot keeps them,
+ * and a step of `exhausted` is where they are used up, and only there. */
+static void visits(void)
+{
+	struct fixture bounded;
+	struct position p, again;
+	struct err e = ERR_NONE;
+	fixture_init(&bounded, loop);
+	if (!ok(bounded.m != NULL, "the machine loads"))
+		return;
+	position_init(&p, bounded.m);
+	seq = 0;
+	apply(&p, "{\"t\":\"begin\",\"machine\":\"m\",\"format\":2,\"parameters\":{}}", NULL);
+	seq = 1;
+	position_copy(&again, &p);
+	is(try(&again, ABOUT("step", "work") ",\"label\":\"exhausted\",\"goto\":\"choose\"}",
+		   VISITS("2"), &e),
+		-1, "the first visit is none too many");
+	has_str(e.text, "state work may still be visited", "says why");
+	position_done(&again);
+	apply(&p, ABOUT("retry", "work") ",\"label\":\"nonzero\"" UNTIL(SOON), BROKE);
+	seq = 0;
+	step(&p, "{\"label\":\"ok\",\"goto\":\"choose\",\"state\":\"work\"}", WORKED);
+	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
+	step(&p, "{\"label\":\"ok\",\"goto\":\"choose\",\"state\":\"work\"}", WORKED);
+	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
+	json_auto_t *snapshot = position_encode(&p);
+	if (!ok(!position_decode(bounded.m, snapshot, &again, &e), "a snapshot: %s", e.text))
+		return;
+	ok(position_exhausted(&p) && position_exhausted(&again), "the third entry is one too many");
+	is(position_decode(f.m, snapshot, &again, &e), -1, "another machine has no such visits");
+	seq++;
+	e = ERR_NONE;
+	is(try(&again, ABOUT("step", "work") ",\"label\":\"ok\",\"goto\":\"choose\"}", WORKED, &e),
+		-1, "no work is done");
+	has_str(e.text, "has been visited 2 times and does no work", "says why");
+	position_done(&again);
+	position_copy(&again, &p);
+	is(try(&again,
+		   "{\"t\":\"notify\",\"state\":\"work\",\"level\":\"info\",\"message\":\"hi\"}",
+		   NULL, &e),
+		-1, "nothing is notified");
+	position_done(&again);
+	seq--;
+	step(&p, "{\"label\":\"exhausted\",\"goto\":\"choose\",\"state\":\"work\"}", VISITS("2"));
+	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
+	ok(position_exhausted(&p), "it stays exhausted");
+	is(p.totals.transitions, 7, "its steps and its retry count as transitions");
+	position_pass_branches(&p);
+	is_str(p.state->name, "done", "a branch that is exhausted is passed too");
+	position_done(&p);
+	fixture_done(&bounded);
+}
+
 /* Checks that a snapshot keeps the journal's format, and that only known ones are read. */
 static void formats(void)
 {
@@ -462,6 +528,7 @@ int main(void)
 	test_books();
 	test_refused();
 	formats();
+	visits();
 	fixture_done(&f);
 	return tap_done();
 }

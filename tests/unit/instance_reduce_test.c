@@ -38,7 +38,7 @@ static const char *const yaml =
 	"    capture: {finish_json: verdict},\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: late}}\n"
 	"  wait: {kind: wait, every_secs: 5, on: {tick: choose, signal: park}}\n"
-	"  park: {kind: wait, on: {signal: choose}}\n"
+	"  park: {kind: wait, max_visits: 2, on: {signal: choose, exhausted: late}}\n"
 	"  choose:\n"
 	"    kind: branch\n"
 	"    when: [{if: 'n > 2', goto: late}, {else: true, goto: bad}]\n"
@@ -154,6 +154,9 @@ static void test_tool(void)
 	binds("text", TOOL("1", "'kept'"), "note", "\"none\"");
 	leads("nothing", TOOL("0", "'{}'"), "nonzero", "bad", "stdout.n: required, but missing");
 	leads("nothing", TOOL("0", "'{\\\"n\\\":1,\\\"label\\\":\\\"a\\\"}'"), "ok", "agent", NULL);
+	leads("park", "{'visits':2}", "exhausted", "late", NULL);
+	refused("park", "{'visits':3}");
+	refused("plain", "{'visits':2}");
 	refused("plain", "{'outcome':'ok'}");
 	refused("plain", "{'exit':null,'signal':null,'timed_out':false,'stdout':''}");
 }

@@ -157,7 +157,13 @@ static void add_target(struct buf *buf, const char *label, uint32_t states)
 /* The first label leads on, so that every state is reached; the others lead anywhere. */
 static void add_on(struct buf *buf, uint32_t i, uint32_t states, const char *const *labels)
 {
-	buf_addf(buf, "    on: {%s: ", labels[0]);
+	bool limited = !below(4);
+	if (limited)
+		buf_addf(buf, "    max_visits: %u\n", 1 + below(3));
+	buf_adds(buf, "    on: {");
+	if (limited)
+		add_target(buf, "exhausted", states);
+	buf_addf(buf, "%s: ", labels[0]);
 	if (i + 1 < states)
 		buf_addf(buf, "s%u, ", i + 1);
 	else
@@ -241,7 +247,14 @@ static void add_agent(struct buf *buf, uint32_t i, uint32_t states)
 
 static void add_branch(struct buf *buf, uint32_t i, uint32_t states)
 {
-	buf_addf(buf, "  s%u:\n    kind: branch\n    when:\n", i);
+	buf_addf(buf, "  s%u:\n    kind: branch\n", i);
+	if (!below(4)) {
+		buf_addf(buf, "    max_visits: %u\n    ", 1 + below(3));
+		add_target(buf, "exhausted", states);
+		buf->data[buf->len - 2] = '\n';
+		buf->len--;
+	}
+	buf_adds(buf, "    when:\n");
 	for (uint32_t k = 1 + below(4); k > 0; k--) {
 		buf_adds(buf, "      - {if: \"");
 		add_condition(buf, 2);
@@ -362,7 +375,7 @@ static const struct state *run_branch(struct run *run, const struct state *state
 static const struct state *run_work(struct run *run, const struct state *state)
 {
 	uint32_t outcome = below(2) ? OUTCOME_OK : below(OUTCOME_COUNT);
-	while (!state->on[outcome])
+	while (!state->on[outcome] || outcome == OUTCOME_EXHAUSTED)
 		outcome = below(OUTCOME_COUNT);
 	if (outcome != OUTCOME_OK || !state->capture.present)
 		return state->on[outcome];
@@ -405,8 +418,11 @@ static bool run_machine(
 	for (int i = 0; i < RUNS; i++) {
 		struct run r = {machine, findings, blackboard_new(machine), false, tally};
 		const struct state *s = machine->initial;
+		int64_t visits[STATES_MAX + 2] = {0};
 		for (int step = 0; s && step < STEPS; step++)
-			s = run_state(&r, s);
+			s = s->max_visits && visits[s->index]++ >= s->max_visits
+				    ? s->on[OUTCOME_EXHAUSTED]
+				    : run_state(&r, s);
 		halted |= r.halted;
 		json_decref(r.blackboard);
 	}

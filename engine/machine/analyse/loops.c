@@ -5,6 +5,8 @@
 #include "machine/site.h"
 #include "machine/visit.h"
 
+#include <string.h>
+
 /* A group of this many states or fewer is searched cycle by cycle, within this many steps. */
 enum { SEARCHED_STATES = 64, SEARCH_STEPS = 20000, SHOWN_STATES = 12 };
 
@@ -24,7 +26,7 @@ struct loops {
 
 static bool busy(const struct state *state)
 {
-	return state_is(state, TRAIT_HURRIES);
+	return state_is(state, TRAIT_HURRIES) && !state->max_visits;
 }
 
 static bool captures(const struct state *state, size_t edge)

@@ -261,6 +261,9 @@ typedef void edge_visitor(
 static void run_state(struct unset *unset, const struct state *state, edge_visitor *each, void *ctx)
 {
 	struct bits now = unset->in[state->index];
+	/* A state that is exhausted renders nothing. */
+	if (state->on[OUTCOME_EXHAUSTED])
+		each(ctx, state, state->clauses ? state->clause_count : OUTCOME_EXHAUSTED, &now);
 	struct state_reading reading = {unset, &now};
 	state_entry_refs(state, read_ref, &reading);
 	state_timing_refs(state, read_timing, &reading);
@@ -269,7 +272,7 @@ static void run_state(struct unset *unset, const struct state *state, edge_visit
 		if (state->on[OUTCOME_OK] && state->capture.present)
 			apply_capture(unset, state, &ok);
 		for (size_t i = 0; i < OUTCOME_COUNT; i++)
-			if (state->on[i])
+			if (state->on[i] && i != OUTCOME_EXHAUSTED)
 				each(ctx, state, i, i == OUTCOME_OK ? &ok : &now);
 		return;
 	}
