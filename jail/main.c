@@ -95,8 +95,8 @@ void jail_start(struct jail *jail)
 	layers->reaper = true;
 	layers->memory = layers->processes = "rlimit";
 	int failed = run(jail, launcher);
-	prctl(PR_SET_DUMPABLE, 0);
-	idmap_collect(); /* the jail now continues by itself */
+	prctl(PR_SET_DUMPABLE, LAYER_ON("dumpable") ? 0 : 1); /* in memory that PID 1 has, too */
+	idmap_collect();                                      /* the jail now continues by itself */
 	if (jail->child > 0 && failed)
 		kill(jail->child, SIGKILL);
 }
