@@ -90,6 +90,7 @@ struct line_end {
 	int64_t transitions;
 	json_t *totals;
 	const char *blackboard; /* its digest */
+	json_t *returns;        /* the machine's result; NULL: none */
 };
 
 struct line {

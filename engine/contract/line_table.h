@@ -67,7 +67,8 @@
 	X(CAUSE, NEEDED, "cause", end.cause) \
 	X(COUNT, NEEDED, "transitions", end.transitions) \
 	X(OBJECT, NEEDED, "totals", end.totals) \
-	X(TEXT, NEEDED, "blackboard", end.blackboard)
+	X(TEXT, NEEDED, "blackboard", end.blackboard) \
+	X(OBJECT, ELSE, "returns", end.returns)
 /* clang-format on */
 
 #endif

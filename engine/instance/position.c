@@ -47,6 +47,7 @@ void position_done(struct position *position)
 	json_decref(position->visits);
 	json_decref(position->failure);
 	json_decref(position->autorun);
+	json_decref(TAKE_PTR(position->returns));
 	position->blackboard = position->visits = position->poke = position->failure =
 		position->autorun = NULL;
 }
@@ -59,6 +60,7 @@ void position_copy(struct position *to, const struct position *from)
 	to->poke = json_incref(from->poke);
 	to->failure = json_incref(from->failure);
 	to->autorun = json_incref(from->autorun);
+	to->returns = json_incref(from->returns);
 }
 
 void totals_add(struct totals *totals, const struct spend *spend)
@@ -445,6 +447,18 @@ static int apply_autorun(struct position *position, const struct line *line, str
 	return position->autorun ? 0 : err_set(e, "out of memory");
 }
 
+/* Recomputes a terminal's result and compares it. A foreign machine only has to have one. */
+static int check_returns(const struct position *position, const struct line_end *end, struct err *e)
+{
+	json_auto_t *returns = NULL;
+	if (reduce_returns(position->state, position->blackboard, &returns, e))
+		return -1;
+	bool same = returns ? json_equal(returns, end->returns) : !end->returns;
+	return same || position->foreign
+		       ? 0
+		       : err_set(e, "terminal %s returns something else", position->state->name);
+}
+
 /* Recomputes a terminal's status and reason and compares them. The reason of a foreign machine may
  * differ. */
 static int check_terminal(
@@ -461,7 +475,7 @@ static int check_terminal(
 	if (end->status != (terminal->ok ? OUTCOME_OK : OUTCOME_FAILED) ||
 		(!position->foreign && strcmp(end->reason, reason.data) != 0))
 		return err_set(e, "terminal %s says something else", position->state->name);
-	return 0;
+	return check_returns(position, end, e);
 }
 
 /* Checks an end by the machine's own budget against this machine. The operator's budget is not
@@ -482,6 +496,8 @@ static int apply_end(struct position *position, const struct line *line, struct 
 		return -1;
 	if (end->cause == END_CAUSE_COUNT)
 		return err_set(e, "it has no known cause");
+	if (end->cause != END_TERMINAL && end->returns)
+		return err_set(e, "only a terminal returns a result");
 	if ((end->cause == END_TERMINAL && check_terminal(position, end, e)) ||
 		(end->cause == END_BUDGET && check_budget(position, end->reason, e)))
 		return -1;
@@ -495,6 +511,7 @@ static int apply_end(struct position *position, const struct line *line, struct 
 	position->ended = true;
 	position->ended_ok = end->status == OUTCOME_OK;
 	position->cause = end->cause;
+	position->returns = json_incref(end->returns);
 	utf8_copy(position->reason, sizeof(position->reason), end->reason);
 	return 0;
 }

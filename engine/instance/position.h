@@ -48,8 +48,9 @@ struct position {
 	/* Autorun files that the run may have changed: the newest lines' {files, more, cut}
 	 * together; NULL: none. */
 	json_t *autorun;
-	json_t *visits; /* by state with max_visits: how often it was entered; NULL: none was */
-	json_t *poke;   /* payload of the last signal, for the next tool */
+	json_t *visits;  /* by state with max_visits: how often it was entered; NULL: none was */
+	json_t *returns; /* the result of the machine that ended; NULL: none */
+	json_t *poke;    /* payload of the last signal, for the next tool */
 	char poke_name[POSITION_NAME_BYTES]; /* the last poke consumed */
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end */

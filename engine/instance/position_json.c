@@ -7,7 +7,7 @@
 json_t *position_encode(const struct position *position)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
-			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:O*,s:o*}",
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:O*,s:o*,s:O*}",
 		"state", position->state->name, "blackboard", position->blackboard, "seq",
 		(json_int_t)position->seq, "attempt", position->attempt, "executions",
 		position->executions, "retry_at_us", (json_int_t)position->retry_at_us, "totals",
@@ -22,7 +22,8 @@ json_t *position_encode(const struct position *position)
 		(json_int_t)position->step.output_tokens, "microusd",
 		(json_int_t)position->step.microusd, "failure", position->failure, "autorun",
 		position->autorun, "visits", position->visits, "format",
-		position->format > JOURNAL_FORMAT_FIRST ? json_integer(position->format) : NULL);
+		position->format > JOURNAL_FORMAT_FIRST ? json_integer(position->format) : NULL,
+		"returns", position->returns);
 }
 
 int totals_decode(json_t *data, struct totals *out)
@@ -86,12 +87,13 @@ int position_decode(
 {
 	struct position p = {.machine = machine, .format = JOURNAL_FORMAT_FIRST};
 	const char *state, *poke_name, *digest, *profile, *reason;
-	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL, *visits = NULL;
+	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL, *visits = NULL,
+					    *returns = NULL;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
 	int begun, notified, armed, ended, ended_ok, cause;
 	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
 		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
-		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?o,s?i}",
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?o,s?i,s?o}",
 		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
 		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
 		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
@@ -99,8 +101,9 @@ int position_decode(
 		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
 		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
 		    "output_tokens", &output, "microusd", &microusd, "failure", &failure, "autorun",
-		    &autorun, "visits", &visits, "format", &p.format) ||
+		    &autorun, "visits", &visits, "format", &p.format, "returns", &returns) ||
 		totals_decode(totals, &p.totals) || failure_check(failure) ||
+		(returns && !json_is_object(returns)) ||
 		(autorun && !json_is_array(json_object_get(autorun, "files"))))
 		return err_set(e, "it does not have the shape of a snapshot");
 	p.state = machine_state(machine, state);
@@ -131,6 +134,7 @@ int position_decode(
 	p.failure = json_is_null(failure) ? NULL : json_incref(failure);
 	p.visits = json_incref(visits);
 	p.autorun = json_incref(autorun);
+	p.returns = json_incref(returns);
 	*out = p;
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "machine/blackboard.h"
 #include "machine/kind.h"
 #include "machine/predicate.h"
+#include "machine/template.h"
 
 #include <string.h>
 
@@ -225,6 +226,39 @@ int reduce_branch(
 		}
 	}
 	return err_set(e, "state %s: no clause wins", state->name);
+}
+
+static int check_returns(const struct record *record, const json_t *result, struct err *e)
+{
+	AUTO_BUF problems = BUF_INIT(64 * 1024), text = BUF_INIT(REDUCE_RETURNS_MAX);
+	char joined[REDUCE_REASON_BYTES];
+	struct type t = {TYPE_RECORD, TYPE_STR, record};
+	if (json_write(&text, result))
+		return err_set(e, "the result is larger than %d bytes", REDUCE_RETURNS_MAX);
+	if (!value_check(t, result, VALUE_WHOLE, "returns", &problems))
+		return 0;
+	join_problems(joined, problems.len ? problems.data : "");
+	return err_set(e, "%s", joined);
+}
+
+int reduce_returns(const struct state *state, const json_t *blackboard, json_t **out, struct err *e)
+{
+	const struct terminal_state *end = state_terminal(state);
+	*out = NULL;
+	if (!end || !end->result)
+		return 0;
+	json_auto_t *result = json_object();
+	for (size_t i = 0; i < end->return_count; i++) {
+		const struct assignment *r = &end->returns[i];
+		json_t *value = template_value(r->value, blackboard, NULL, e);
+		if (!value)
+			return err_wrap(e, "returns.%s", r->field->name);
+		json_object_set_new(result, r->field->name, value);
+	}
+	if (check_returns(end->result, result, e))
+		return -1;
+	*out = TAKE_PTR(result);
+	return 0;
 }
 
 /* Recomputes the clause: a journal with another clause than the one that wins has diverged. */

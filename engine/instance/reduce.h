@@ -8,6 +8,8 @@
 #include "machine/machine.h"
 
 enum { REDUCE_REASON_BYTES = 512, REDUCE_STDOUT_MAX = 1024 * 1024 };
+/* Limit of a machine's result, as JSON. */
+enum { REDUCE_RETURNS_MAX = 8 * 1024 * 1024 };
 
 struct reduced {
 	enum outcome outcome;             /* OUTCOME_COUNT for a branch */
@@ -26,6 +28,11 @@ int reduce(const struct state *state, const struct fact *fact, int format, json_
  * absent field, and the machine halts. */
 int reduce_branch(
 	const struct state *state, const json_t *blackboard, struct fact *out, struct err *e);
+/* Computes the result with which the machine ends in the terminal `state`. New reference; NULL: the
+ * end has none. -1: an absent field was read, or the result does not conform, and the machine
+ * halts. */
+int reduce_returns(
+	const struct state *state, const json_t *blackboard, json_t **out, struct err *e);
 /* Writes one line for a person about a fact that is not ok: its reason, or else the last line that
  * the command wrote to stderr; "" if there is neither. */
 void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES]);

@@ -9,11 +9,14 @@ static void read_terminal(struct reader *reader, struct state *state)
 	state->terminal.ok = status && strcmp(status, "ok") == 0;
 	state->terminal.exit_code = (int)reader_int(reader, state->node, "exit_code").value;
 	state->terminal.reason = reader_template(reader, state->node, "reason", state);
+	read_returns(reader, state);
 }
 
 static void terminal_texts(const struct state *state, text_visitor *each, void *ctx)
 {
 	each(ctx, state->terminal.reason, false);
+	for (size_t i = 0; i < state->terminal.return_count; i++)
+		each(ctx, state->terminal.returns[i].value, false);
 }
 
 static const char *terminal_style(const struct state *state)

@@ -24,12 +24,10 @@ enum state_kind { STATE_KINDS(X) KIND_COUNT };
 #undef X
 
 const char *state_kind_name(enum state_kind kind);
-
 enum owner { OWNER_OPERATOR, OWNER_CODE, OWNER_AGENT, OWNER_COUNT };
 
 /* Returns "operator", "code" or "agent". */
 const char *owner_name(enum owner owner);
-
 struct variable {
 	const char *name, *description; /* description: of a parameter, NULL: none */
 	enum owner owner;
@@ -53,9 +51,10 @@ struct retry {
 	bool jitter;
 };
 
-/* An assignment of a capture; on an ok outcome all of them apply. */
+/* An assignment of a capture, of which all apply on an ok outcome, or of a result. */
 struct assignment {
-	const struct variable *target;
+	const struct variable *target; /* of a capture */
+	const struct field *field;     /* of a result */
 	const struct template *value;
 };
 struct capture {
@@ -142,6 +141,9 @@ struct terminal_state {
 	bool ok;
 	int exit_code; /* of `run`, 10 to 63; 0: the one of its status */
 	const struct template *reason;
+	const struct record *result; /* the machine ends here with one; NULL: without */
+	const struct assignment *returns;
+	size_t return_count;
 };
 
 struct state {
@@ -193,13 +195,11 @@ struct machine {
 	const struct variable *variables;
 	size_t variable_count;
 	uint32_t ref_count; /* references in all texts */
-	/* Format of its journals: 2 if a state has max_visits or a capture reads an optional field
-	 * of a result, else 1 (contract/line.h). */
-	int journal_format;
+	int journal_format; /* 2: with max_visits, returns or a capture of an optional field */
 	const struct record *const *records;
 	size_t record_count;
-	int64_t max_transitions;
-	int64_t max_secs; /* 0: no limit */
+	const struct record *result;       /* the schema of `returns`, NULL: there is none */
+	int64_t max_transitions, max_secs; /* max_secs 0: no limit */
 	struct opt_float max_usd, best_effort_usd;
 	const struct doc_node *config; /* the overlay, NULL: none */
 	const struct doc *doc;
@@ -208,7 +208,7 @@ struct machine {
 	const struct doc_node *states_map, *schemas_map, *vars_map[OWNER_COUNT];
 	size_t first_of[OWNER_COUNT];
 	/* While reading: a whole section was refused, so a missing name in it is no error. */
-	bool vars_broken, schemas_broken, states_broken;
+	bool vars_broken, schemas_broken, states_broken, returns_broken;
 };
 
 /* The prompt files that a machine names, read as documents so that findings can show their lines.

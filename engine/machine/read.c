@@ -187,6 +187,7 @@ struct machine *machine_read(const struct doc *doc, const struct member_files *f
 	read_header(&r);
 	read_schemas(&r);
 	read_variables(&r);
+	read_result(&r);
 	read_states(&r);
 	check_graph(&r);
 	findings_merge(findings, before);

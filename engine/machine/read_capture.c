@@ -106,52 +106,70 @@ static void read_whole(
 /* Checks a constant that is no string. The advice of the template's shape, to put it in quotes,
  * would make it a str. */
 static void check_constant(const struct reader *reader, const struct doc_pair *pair,
-	const struct state *state, struct type to)
+	const struct state *state, const struct receiver *receiver)
 {
 	enum doc_kind kind = pair->value.kind;
 	struct site site = reader_site(reader, &pair->value, state);
-	if (kind == DOC_NULL || !type_known(to) || to.kind == TYPE_STR ||
+	if (kind == DOC_NULL || !type_known(receiver->type) || receiver->type.kind == TYPE_STR ||
 		!findings_drop(reader->findings, reader->doc, &pair->value.pos))
 		return;
-	struct finding *f = site_report(&site, RULE_CAPTURE_TYPE,
-		"this is %s, and a capture assigns only texts and what they refer to",
-		doc_kind_name(kind));
+	struct finding *f = site_report(&site, receiver->mismatch,
+		"this is %s, and %s only texts and what they refer to", doc_kind_name(kind),
+		receiver->mismatch == RULE_CAPTURE_TYPE ? "a capture assigns" : "an end returns");
 	site_help(&site, f, CONSTANT);
 }
 
-static void check_assignment(const struct reader *reader, const struct doc_node *node,
-	const struct state *state, const struct assignment *assignment)
+static void help_text(
+	const struct site *site, struct finding *finding, const struct template *template)
 {
-	struct site site = reader_site(reader, node, state);
-	struct type from = template_type(assignment->value), to = assignment->target->type;
+	const char *text = template_literal(template);
+	bool bare = text && !strncmp(text, "result", 6) &&
+		    ref_span(text, 0, strlen(text)) == strlen(text);
+	if (bare)
+		site_help(site, finding, "write \"{{ %s }}\"", text);
+	else if (text)
+		site_help(site, finding, CONSTANT);
+	else
+		site_help(site, finding,
+			"a lone {{ reference }} without a filter assigns the value itself");
+}
+
+static void check_assigned(
+	const struct site *site, const struct template *template, const struct receiver *receiver)
+{
+	const struct ref *lone = template_lone(template);
+	struct type from = template_type(template), to = receiver->type;
 	if (!type_known(to) || type_equal(from, to))
 		return;
 	struct finding *f;
-	if (template_lone(assignment->value)) {
-		f = site_report(&site, RULE_CAPTURE_TYPE,
-			"\"%s\" is of type %s and cannot be assigned to \"%s\" of type %s",
-			template_lone(assignment->value)->path, type_name(from),
-			assignment->target->name, type_name(to));
-		if (to.kind == TYPE_STR)
-			site_help(&site, f, "write \"{{ %s | json }}\" for it as a text",
-				template_lone(assignment->value)->path);
-		else
-			site_help(&site, f, "the two types must be the same");
-	} else {
-		f = site_report(&site, RULE_CAPTURE_TYPE,
+	if (!lone) {
+		f = site_report(site, receiver->mismatch,
 			"this renders to a str and cannot be assigned to \"%s\" of type %s",
-			assignment->target->name, type_name(to));
-		const char *text = template_literal(assignment->value);
-		bool bare = text && !strncmp(text, "result", 6) &&
-			    ref_span(text, 0, strlen(text)) == strlen(text);
-		if (bare)
-			site_help(&site, f, "write \"{{ %s }}\"", text);
-		else if (text)
-			site_help(&site, f, CONSTANT);
-		else
-			site_help(&site, f,
-				"a lone {{ reference }} without a filter assigns the value itself");
+			receiver->name, type_name(to));
+		help_text(site, f, template);
+		return;
 	}
+	f = site_report(site, receiver->mismatch,
+		"\"%s\" is of type %s and cannot be assigned to \"%s\" of type %s", lone->path,
+		type_name(from), receiver->name, type_name(to));
+	if (to.kind == TYPE_STR)
+		site_help(site, f, "write \"{{ %s | json }}\" for it as a text", lone->path);
+	else
+		site_help(site, f, "the two types must be the same");
+}
+
+const struct template *read_assigned(const struct reader *reader, const struct scope *scope,
+	const struct doc_pair *pair, const struct state *state, const struct receiver *receiver)
+{
+	struct site site = reader_site(reader, &pair->value, state);
+	const struct template *value = NULL;
+	if (pair->value.kind == DOC_STR)
+		value = template_compile(scope, &site, TEMPLATE_ASSIGN);
+	else if (receiver)
+		check_constant(reader, pair, state, receiver);
+	if (receiver && value)
+		check_assigned(&site, value, receiver);
+	return value;
 }
 
 static void note_result(void *reads_result, const struct ref *ref, const char *source)
@@ -170,21 +188,22 @@ static void read_set(struct reader *reader, struct state *state, const struct do
 	struct assignment *set = arena_array(&reader->m->arena, map->count, sizeof(*set));
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
-		struct site site = reader_site(reader, &pair->value, state);
 		/* A key that is no name has been reported. */
 		if (identifier_ok(pair->key.text, strlen(pair->key.text)))
 			set[i].target = target_of(reader, &pair->key, state);
-		if (pair->value.kind == DOC_STR)
-			set[i].value = template_compile(&scope, &site, TEMPLATE_ASSIGN);
-		else if (set[i].target)
-			check_constant(reader, pair, state, set[i].target->type);
+		const struct variable *target = set[i].target;
+		struct receiver receiver = {.mismatch = RULE_CAPTURE_TYPE};
+		if (target) {
+			receiver.name = target->name;
+			receiver.type = target->type;
+		}
+		set[i].value =
+			read_assigned(reader, &scope, pair, state, target ? &receiver : NULL);
 		if (set[i].value)
 			template_references(
 				set[i].value, note_result, &state->capture.reads_result);
 		if (set[i].value && template_may_lack(set[i].value))
 			reader->m->journal_format = JOURNAL_FORMAT_LAST;
-		if (set[i].target && set[i].value)
-			check_assignment(reader, &pair->value, state, &set[i]);
 	}
 	state->capture.set = set;
 	state->capture.set_count = map->count;

@@ -86,6 +86,22 @@ void read_edges(struct reader *reader, struct state *state);
 /* Reads the keys of states that have a result: timeout_secs, output_schema, capture, retry. */
 void read_work(struct reader *reader, struct state *state);
 void read_capture(struct reader *reader, struct state *state);
+
+/* The place that takes the value of a template: a captured variable or a field of the result. */
+struct receiver {
+	const char *name;
+	struct type type;
+	enum rule mismatch; /* reported if the types differ */
+};
+/* Returns the template of a pair whose value `receiver` takes; NULL: an error was reported.
+ * `receiver` NULL: the place is not known, which was reported. */
+const struct template *read_assigned(const struct reader *reader, const struct scope *scope,
+	const struct doc_pair *pair, const struct state *state, const struct receiver *receiver);
+
+/* Reads the schema of the machine's result. */
+void read_result(struct reader *reader);
+/* Reads `returns` of an end. */
+void read_returns(struct reader *reader, struct state *state);
 /* Read prompt_file, `scripts/...` elements and the program. */
 const struct template *read_prompt_file(struct reader *reader, struct state *state);
 void read_command_files(struct reader *reader, const struct state *state);

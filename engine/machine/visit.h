@@ -6,8 +6,8 @@
 #include "machine/predicate.h"
 #include "machine/template.h"
 
-/* Visits the references that a state reads on entry: notify, then prompt, command, stdin, timer or
- * reason. A missing field there halts the machine. */
+/* Visits the references that a state reads on entry: notify, then prompt, command, stdin, timer, or
+ * reason and returns. A missing field there halts the machine. */
 void state_entry_refs(const struct state *state, ref_visitor *each, void *ctx);
 /* Visits the references of a wait's timer. */
 void state_timing_refs(const struct state *state, ref_visitor *each, void *ctx);

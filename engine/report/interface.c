@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "machine/kind.h"
+#include "machine/template.h"
 #include <string.h>
 
 enum { LINE_BYTES_MAX = 64 * 1024, VALUE_BYTES_MAX = 200 };
@@ -16,6 +17,48 @@ static json_t *parameter_of(const struct variable *variable)
 		allows.len ? allows.data : NULL);
 	constraint_to_json(&variable->constraint, out);
 	return out;
+}
+
+static void note_untrusted(void *untrusted, const struct ref *ref, const char *source)
+{
+	(void)source;
+	*(bool *)untrusted |= ref->root && ref->root->untrusted;
+}
+
+/* Reports whether an end may give the field data that a model wrote or that came from the network.
+ */
+static bool is_untrusted(const struct machine *machine, const struct field *field)
+{
+	bool untrusted = false;
+	for (size_t i = 0; i < machine->state_count; i++) {
+		const struct terminal_state *end = state_terminal(&machine->states[i]);
+		for (size_t k = 0; end && k < end->return_count; k++)
+			if (end->returns[k].field == field)
+				template_references(
+					end->returns[k].value, note_untrusted, &untrusted);
+	}
+	return untrusted;
+}
+
+static json_t *field_of(const struct machine *machine, const struct field *field)
+{
+	AUTO_BUF allows = BUF_INIT(LINE_BYTES_MAX);
+	constraint_show(&field->constraint, field->type, &allows);
+	json_t *out = json_pack("{s:s, s:s, s:b, s:b, s:s*, s:s*}", "name", field->name, "type",
+		type_name(field->type), "optional", field->optional, "untrusted",
+		is_untrusted(machine, field), "description", field->description, "allows",
+		allows.len ? allows.data : NULL);
+	constraint_to_json(&field->constraint, out);
+	return out;
+}
+
+/* Returns the fields of the result; NULL: the machine has none. */
+static json_t *result_of(const struct machine *machine)
+{
+	json_t *fields = machine->result ? json_array() : NULL;
+	for (size_t i = 0; fields && i < machine->result->field_count; i++)
+		json_array_append_new(fields, field_of(machine, &machine->result->fields[i]));
+	return fields;
 }
 
 static json_t *end_of(const struct state *state, const struct terminal_state *end)
@@ -35,15 +78,25 @@ json_t *interface_of(const struct machine *machine)
 		if (end)
 			json_array_append_new(ends, end_of(&machine->states[i], end));
 	}
-	return json_pack("{s:o, s:o}", "parameters", parameters, "ends", ends);
+	return json_pack("{s:o, s:o*, s:o}", "parameters", parameters, "returns",
+		result_of(machine), "ends", ends);
+}
+
+/* Appends the end of a line: " (1 to 9): how often". */
+static void show_narrowed(const json_t *item, struct buf *out)
+{
+	const char *allows = json_get_text(item, "allows");
+	const char *description = json_get_text(item, "description");
+	if (*allows)
+		buf_addf(out, " (%s)", allows);
+	if (*description)
+		buf_addf(out, ": %s", description);
 }
 
 /* Appends a parameter as one line: "int = 3 (1 to 9): how often". */
 static void show_parameter(const json_t *parameter, struct buf *out)
 {
 	const json_t *value = json_object_get(parameter, "value");
-	const char *allows = json_get_text(parameter, "allows");
-	const char *description = json_get_text(parameter, "description");
 	AUTO_FREE char *text = value ? json_text(value) : NULL;
 	buf_addf(out, "%s: %s", json_get_text(parameter, "name"), json_get_text(parameter, "type"));
 	if (text)
@@ -51,10 +104,16 @@ static void show_parameter(const json_t *parameter, struct buf *out)
 			strlen(text) > VALUE_BYTES_MAX ? "..." : "");
 	else
 		buf_adds(out, ", required");
-	if (*allows)
-		buf_addf(out, " (%s)", allows);
-	if (*description)
-		buf_addf(out, ": %s", description);
+	show_narrowed(parameter, out);
+}
+
+/* Appends a field of the result: "count: int, untrusted (at most 9): how many". */
+static void show_field(const json_t *field, struct buf *out)
+{
+	buf_addf(out, "%s: %s%s%s", json_get_text(field, "name"), json_get_text(field, "type"),
+		json_is_true(json_object_get(field, "optional")) ? ", optional" : "",
+		json_is_true(json_object_get(field, "untrusted")) ? ", untrusted" : "");
+	show_narrowed(field, out);
 }
 
 /* Appends an end: "done: ok, exit 0". */
@@ -74,6 +133,11 @@ void interface_lines(const json_t *interface, interface_line *line, struct buf *
 		show_parameter(item, &text);
 		line(out, i ? "" : "parameters", text.data);
 	}
+	json_array_foreach (json_object_get(interface, "returns"), i, item) {
+		buf_clear(&text);
+		show_field(item, &text);
+		line(out, i ? "" : "returns", text.data);
+	}
 	json_array_foreach (json_object_get(interface, "ends"), i, item) {
 		buf_adds(&ends, i ? "; " : "");
 		show_end(item, &ends);
@@ -89,6 +153,13 @@ static const struct doc_node *parameter_node(const struct machine *machine, cons
 	return machine_variable(machine, name)->node;
 }
 
+static const struct doc_node *field_node(const struct machine *machine, const char *name)
+{
+	const struct doc_node *schema = doc_get(machine->schemas_map, machine->result->name);
+	const struct doc_pair *pair = doc_pair(schema, name);
+	return pair ? &pair->key : machine->doc->root;
+}
+
 static const struct doc_node *end_node(const struct machine *machine, const char *name)
 {
 	return machine_state(machine, name)->key;
@@ -102,6 +173,7 @@ static const struct interface_part {
 	/* Returns the declaration of that name. */
 	const struct doc_node *(*node)(const struct machine *machine, const char *name);
 } parts[] = {{"parameters", "name", "parameter", show_parameter, parameter_node},
+	{"returns", "name", "field of the result", show_field, field_node},
 	{"ends", "state", "end", show_end, end_node}};
 
 /* Returns an object of the items by their names. */

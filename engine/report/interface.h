@@ -1,20 +1,23 @@
 /*
- * The interface of a machine: the parameters that a start gives it, and the ends that it can reach
- * with the exit status of `run` at each. A reviewer reads it, and whoever starts the machine.
+ * The interface of a machine: the parameters that a start gives it, the fields of its result, and
+ * the ends that it can reach with the exit status of `run` at each. A reviewer reads it, and
+ * whoever starts the machine.
  */
 #ifndef REPORT_INTERFACE_H
 #define REPORT_INTERFACE_H
 #include "machine/machine.h"
 
 /* Returns {"parameters": [{"name", "type", "required", "value", "description", "enum", "min",
- * "max", "max_len", "allows"}], "ends": [{"state", "status", "exit"}]}; members that a parameter
- * lacks are left out. New reference. */
+ * "max", "max_len", "allows"}], "returns": [{"name", "type", "optional", "untrusted",
+ * "description", ...}], "ends": [{"state", "status", "exit"}]}; members that a parameter or a field
+ * lacks are left out, and "returns" of a machine without a result. "untrusted": a model may have
+ * written the value, or it came from the network. New reference. */
 json_t *interface_of(const struct machine *machine);
 
 /* Writes one line of a report: a label and its text. */
 typedef void interface_line(struct buf *out, const char *label, const char *text);
 
-/* Writes a line for each parameter and one for the ends. */
+/* Writes a line for each parameter, for each field of the result, and one for the ends. */
 void interface_lines(const json_t *interface, interface_line *line, struct buf *out);
 
 /* Adds a note for every difference between the interfaces of two versions of a machine. */

@@ -204,6 +204,17 @@ static void add_why(const struct report *report, struct buf *out)
 	buf_adds(out, "</span></p>\n");
 }
 
+static void add_returns(const struct report *report, struct buf *out)
+{
+	enum { RESULT_BYTES = 64 * 1024 };
+	if (!report->summary.returns)
+		return;
+	AUTO_FREE char *text = html_json(report->summary.returns);
+	buf_adds(out, "<details open><summary>Result</summary>\n");
+	html_block(out, text, RESULT_BYTES);
+	buf_adds(out, "</details>\n");
+}
+
 static void add_head(const struct report *report, struct buf *out)
 {
 	const char *status = run_status_name(report->result.status);
@@ -217,6 +228,7 @@ static void add_head(const struct report *report, struct buf *out)
 							     : "",
 		report->result.status == RUN_RUNNING ? "not ended" : status);
 	add_paragraph(out, "lead", report->result.reason);
+	add_returns(report, out);
 	add_why(report, out);
 	add_paragraph(out, "soft", json_string_value(description));
 	add_tiles(report, out);

@@ -250,6 +250,19 @@ static void autorun_line(
 		buf_addf(out, "\n         %s", rest.data);
 }
 
+/* Adds the result of the machine; the other members of an end are shown with the outcome. */
+static void end_line(
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
+{
+	enum { RESULT_BYTES_MAX = 2000 };
+	AUTO_FREE char *text = line->end.returns ? json_text(line->end.returns) : NULL;
+	(void)show, (void)elapsed_ms;
+	if (!text)
+		return;
+	buf_adds(out, "       returns ");
+	text_clean(out, text, RESULT_BYTES_MAX);
+}
+
 typedef void adder(struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms);
 /* NULL: only programs need the line. */
 static adder *const adders[LINE_TYPE_COUNT] = {[LINE_BEGIN] = begin_line,
@@ -258,7 +271,8 @@ static adder *const adders[LINE_TYPE_COUNT] = {[LINE_BEGIN] = begin_line,
 	[LINE_ARMED] = armed_line,
 	[LINE_NOTIFY] = notify_line,
 	[LINE_EGRESS] = egress_line,
-	[LINE_AUTORUN] = autorun_line};
+	[LINE_AUTORUN] = autorun_line,
+	[LINE_END] = end_line};
 
 /* Reports whether a line of this type ends one execution and begins the next: durations are
  * measured between these lines. */

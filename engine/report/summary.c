@@ -30,6 +30,7 @@ void summary_done(struct summary *summary)
 {
 	json_decref(summary->states);
 	json_decref(summary->path);
+	json_decref(summary->returns);
 	json_decref(summary->tool_layers);
 	json_decref(summary->agent_layers);
 }
@@ -116,6 +117,8 @@ void summary_add(struct summary *summary, const struct line *line)
 		snprintf(summary->profile, sizeof(summary->profile), "%s", line->begin.profile);
 	else if (line->type == LINE_EGRESS)
 		add_egress(summary, line);
+	else if (line->type == LINE_END)
+		summary->returns = json_incref(line->end.returns);
 	else if (line->type == LINE_STOP)
 		summary->mark_us = 0;
 	else if (line->type == LINE_SPEND)

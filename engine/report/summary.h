@@ -10,9 +10,10 @@
 #include "run/drive.h"
 
 struct summary {
-	json_t *states; /* NAME: {times, ms, outcomes: {LABEL: N}, failure?, input_tokens,
-			 * output_tokens} */
-	json_t *path;   /* names in order */
+	json_t *states;  /* NAME: {times, ms, outcomes: {LABEL: N}, failure?, input_tokens,
+			  * output_tokens} */
+	json_t *path;    /* names in order */
+	json_t *returns; /* the machine's result; NULL: none */
 	char profile[POSITION_NAME_BYTES];
 	int64_t begun_us, end_us;
 	int64_t from_us; /* when the execution began that the last line ended */

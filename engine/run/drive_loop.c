@@ -47,7 +47,9 @@ static void tell_activity(struct drive *drive)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
-static bool finish(struct drive *drive, enum end_cause cause, bool ok, const char *reason)
+/* `returns`: the machine's result, borrowed; NULL: it has none. */
+static bool finish(
+	struct drive *drive, enum end_cause cause, bool ok, const char *reason, json_t *returns)
 {
 	struct err e = ERR_NONE;
 	if (!drive_tell_autorun(drive))
@@ -65,7 +67,8 @@ static bool finish(struct drive *drive, enum end_cause cause, bool ok, const cha
 		.cause = cause,
 		.transitions = drive->at.totals.transitions,
 		.totals = totals,
-		.blackboard = digest};
+		.blackboard = digest,
+		.returns = returns};
 	if (drive_commit(drive, &line)) {
 		drive_show_wait(drive);
 		hook_run(&drive->live, &line);
@@ -77,7 +80,7 @@ static bool halt(struct drive *drive, const struct err *why)
 {
 	char reason[POSITION_REASON_BYTES];
 	utf8_copy(reason, sizeof(reason), why->text);
-	return finish(drive, END_HALT, false, reason);
+	return finish(drive, END_HALT, false, reason, NULL);
 }
 
 static bool finish_terminal(struct drive *drive)
@@ -89,7 +92,12 @@ static bool finish_terminal(struct drive *drive)
 		err_wrap(&e, "state %s, reason", drive->at.state->name);
 		return halt(drive, &e);
 	}
-	return finish(drive, END_TERMINAL, drive->at.state->terminal.ok, reason.data);
+	json_auto_t *returns = NULL;
+	if (reduce_returns(drive->at.state, drive->at.blackboard, &returns, &e)) {
+		err_wrap(&e, "state %s", drive->at.state->name);
+		return halt(drive, &e);
+	}
+	return finish(drive, END_TERMINAL, drive->at.state->terminal.ok, reason.data, returns);
 }
 
 /* --- steps ------------------------------------------------------------------------------------ */
@@ -267,7 +275,7 @@ static bool finish_out_of_time(struct drive *drive)
 {
 	char reason[POSITION_REASON_BYTES];
 	budget_out_of_time(&drive->at, INT64_MAX, "in", reason, sizeof(reason));
-	return drive_book_unfinished(drive) && finish(drive, END_BUDGET, false, reason);
+	return drive_book_unfinished(drive) && finish(drive, END_BUDGET, false, reason, NULL);
 }
 
 static bool execute(struct drive *drive, const struct step *step)
@@ -518,7 +526,7 @@ static bool take_step(struct drive *drive)
 	const struct state *state = drive->at.state;
 	if (budget_exhausted(&drive->at, drive->request->config, clock_realtime_us(), reason,
 		    sizeof(reason)))
-		return finish(drive, END_BUDGET, false, reason);
+		return finish(drive, END_BUDGET, false, reason, NULL);
 	if (position_exhausted(&drive->at)) {
 		struct fact fact = {.kind = FACT_VISITS, .visits = state->max_visits};
 		return commit_fact(drive, &fact, true);

@@ -117,7 +117,7 @@ static json_t *encode(
 	json_t *holder = who->pid ? json_pack("{s:i,s:s}", "pid", (int)who->pid, "host", who->host)
 				  : json_null();
 	return json_pack("{s:s,s:s,s:s,s:s,s:s,s:I,s:i,s:s?,s:o,s:o,s:o,s:O,s:o,s:o,s:i,s:s,s:s,s:"
-			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o,s:O?}",
+			 "o,s:O?,s:o,s:b,s:b,s:s,s:o,s:o,s:o,s:O?,s:O?}",
 		"id", instance->id, "machine", recovery->machine->name, "status", status, "state",
 		p->state->name, "kind", state_kind_name(p->state->kind), "seq", (json_int_t)p->seq,
 		"attempt", p->attempt, "reason", *p->reason ? p->reason : NULL, "wake",
@@ -130,7 +130,8 @@ static json_t *encode(
 		!strcmp(status, "stopped") && !stop_is_last(recovery->fd), "stopping",
 		who->pid && stop_asked(instance), "directory", instance->path, "says", says(p),
 		"retry_at", instant(pausing ? p->retry_at_us : 0), "notice",
-		notice(instance, p, running && !pausing), "autorun", p->autorun);
+		notice(instance, p, running && !pausing), "autorun", p->autorun, "returns",
+		p->returns);
 }
 
 json_t *status_run(const struct instance *instance, const struct machine *machine, struct err *e)

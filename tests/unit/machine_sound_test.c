@@ -52,7 +52,9 @@ static void add_head(struct buf *buf)
 {
 	buf_adds(buf,
 		"machine: m\nversion: 1\ninitial: s0\nbudget: {max_transitions: 9}\n"
+		"returns: out\n"
 		"schemas:\n"
+		"  out: {x: str, r: {type: rec, optional: true}}\n"
 		"  rec: {a: str, b: {type: str, optional: true, enum: [u, v]}, c: int, "
 		"inner: {type: deep, optional: true}, all: {type: 'list[deep]', optional: true}, "
 		"tags: {type: 'list[str]', enum: [u, v], optional: true}}\n"
@@ -285,7 +287,11 @@ static void random_machine(struct buf *buf)
 	add_head(buf);
 	for (uint32_t i = 0; i < states; i++)
 		kinds[below(6)](buf, i, states);
-	add_reads(buf, "  done: {kind: terminal, status: ok, reason: \"end ", "\"}\n");
+	add_reads(buf, "  done: {kind: terminal, status: ok, reason: \"end ", "\", ");
+	add_reads(buf, "returns: {x: \"out ", "\"");
+	if (below(3) == 0)
+		buf_addf(buf, ", r: '{{ %s }}'", random_record());
+	buf_adds(buf, "}}\n");
 }
 
 /* --- runs ------------------------------------------------------------------------------------- */
@@ -402,6 +408,13 @@ static const struct state *run_state(struct run *run, const struct state *state)
 		render(run, state->tool.command[i]);
 	if (state->kind == KIND_TERMINAL)
 		render(run, state->terminal.reason);
+	for (size_t i = 0; state->kind == KIND_TERMINAL && i < state->terminal.return_count; i++) {
+		struct err e = ERR_NONE;
+		json_t *value =
+			template_value(state->terminal.returns[i].value, run->blackboard, NULL, &e);
+		run->halted |= !value;
+		json_decref(value);
+	}
 	if (run->halted || state->kind == KIND_TERMINAL)
 		return NULL;
 	if (state->kind == KIND_BRANCH)

@@ -1,9 +1,13 @@
+#include "base/io.h"
+#include "base/json.h"
 #include "cli/bundle/signers.h"
 #include "cli/start/parameters.h"
 #include "cli/start/start.h"
 #include "cli/verb/setup.h"
+#include "journal/journal.h"
 #include "report/show.h"
 #include "run/workspace.h"
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,6 +46,54 @@ static void tell_branch(
 	instance_done(&i);
 }
 
+/* The file that takes the machine's result. Its directory is opened before anything runs: a command
+ * of the machine cannot lead the file elsewhere by a link. */
+struct result_file {
+	const char *path, *name;
+	int dir_fd;
+};
+
+static int result_file_open(
+	struct result_file *output, const char *path, const struct machine *machine, struct err *e)
+{
+	const char *slash = path ? strrchr(path, '/') : NULL;
+	*output = (struct result_file){path, slash ? slash + 1 : path, -1};
+	if (!path)
+		return 0;
+	if (!machine->result)
+		return err_set(e,
+			"--output: machine \"%s\" has no result; it declares no `returns`",
+			machine->name);
+	if (!*output->name)
+		return err_set(e, "--output: %s names no file", path);
+	AUTO_FREE char *dir = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	output->dir_fd = dir ? open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	return output->dir_fd < 0 ? err_errno(e, "--output: cannot open %s", dir ? dir : path) : 0;
+}
+
+/* Writes the result of a run that has ended with one; else the file stays as it is. */
+static int result_file_write(
+	const struct result_file *output, const struct start *start, struct err *e)
+{
+	struct instance i = INSTANCE_NONE;
+	struct err none = ERR_NONE;
+	if (!output->path || instance_open(start->statedir, start->id, &i, &none))
+		return 0;
+	AUTO_FD int journal = instance_journal(&i, &none);
+	json_auto_t *last = journal < 0 ? NULL : journal_last(journal, &none);
+	AUTO_LINE line;
+	line_decode(last, &line, &none);
+	instance_done(&i);
+	if (line.type != LINE_END || !line.end.returns)
+		return 0;
+	AUTO_BUF text = BUF_INIT(SIZE_MAX / 4);
+	json_write(&text, line.end.returns);
+	buf_addc(&text, '\n');
+	return io_replace_file(output->dir_fd, output->name, text.data, text.len, 0644, e)
+		       ? err_wrap(e, "--output %s", output->path)
+		       : 0;
+}
+
 static int run_loaded(void *ctx, const struct loaded *loaded)
 {
 	struct running *r = ctx;
@@ -62,8 +114,10 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 		r->setup.config->machine.allowed_signers = call_value(c, "allowed-signers");
 	json_auto_t *overrides = overrides_of(c);
 	json_auto_t *parameters = parameters_read(c, loaded->machine, &e);
-	if (!parameters)
+	struct result_file output = {.dir_fd = -1};
+	if (!parameters || result_file_open(&output, call_value(c, "output"), loaded->machine, &e))
 		return verb_fail(EXIT_REFUSED, &e);
+	AUTO_FD int output_fd = output.dir_fd;
 	struct start start = {.statedir = &r->setup.statedir,
 		.repository = r->setup.repository.top,
 		.config = r->setup.config,
@@ -92,6 +146,8 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 		show_result(&show, start.id, &result);
 	tell_branch(&show, &start, &result);
 	show_done(&show);
+	if (result_file_write(&output, &start, &e))
+		return verb_fail(EXIT_FAILED, &e);
 	if (again)
 		return EXIT_REFUSED;
 	return result.exit_code ? result.exit_code : run_status_exit(result.status);
@@ -142,6 +198,8 @@ static const struct verb_option options[] = {
 	{"auto-approve", NULL, "let agents run commands up to level `write` without asking", false},
 	{"digest", "sha256:HEX", "refuse a bundle with any other digest", false},
 	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
+	{"output", "FILE", "write the machine's result to FILE as JSON when it ends with one",
+		false},
 	{"record", "DIR", "keep every provider exchange and poke as a cassette in DIR", false},
 	{"json", NULL, "print the journal's lines as they are committed", false},
 	{"quiet", NULL, "print errors only", false}, {NULL, NULL, NULL, false}};

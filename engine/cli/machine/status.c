@@ -215,6 +215,13 @@ static void add_bundle(struct buf *out, const json_t *status)
 		buf_addf(out, "  bundle\n    %s\n", json_get_text(status, "bundle"));
 }
 
+static void add_returns(struct buf *out, const json_t *status)
+{
+	const json_t *returns = json_object_get(status, "returns");
+	AUTO_FREE char *text = json_is_object(returns) ? json_text(returns) : NULL;
+	add(out, "returns", text ? text : "");
+}
+
 static void status_text(const json_t *status, struct buf *out)
 {
 	char steps[64];
@@ -224,6 +231,7 @@ static void status_text(const json_t *status, struct buf *out)
 		json_get_text(status, "state"));
 	add_steps(out, status);
 	add(out, "reason", json_get_text(status, "reason"));
+	add_returns(out, status);
 	add_way_on(out, status);
 	add(out, "says", json_get_text(status, "says"));
 	add_failure(out, status);

@@ -108,6 +108,8 @@ void analyse_uses(const struct machine *machine, struct findings *findings)
 	u.schema = arena_array(&u.arena, machine->record_count, sizeof(bool));
 	for (size_t i = 0; i < machine->variable_count; i++)
 		mark_record(&u, machine->variables[i].type);
+	if (machine->result)
+		mark_record(&u, (struct type){.kind = TYPE_RECORD, .record = machine->result});
 	/* A schema that only an unused schema nests needs no warning of its own: one mistake, one
 	 * warning. */
 	for (size_t i = 0; i < machine->record_count; i++)
