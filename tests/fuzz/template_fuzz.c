@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doc_node node = fixture_text(&f, data, size);
 	struct site site = {.findings = &f.findings, .doc = &f.doc, .node = &node};
 	json_t *blackboard = blackboard_new(f.m);
-	struct captured captured = {blackboard, json_object_get(blackboard, "n")};
+	struct captured captured = {.result = blackboard, .exit = json_object_get(blackboard, "n")};
 	for (enum template_use use = TEMPLATE_TEXT; use <= TEMPLATE_ASSIGN; use++) {
 		struct scope scope = {.machine = f.m,
 			.arena = &f.m->arena,
