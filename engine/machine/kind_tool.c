@@ -104,14 +104,6 @@ static void read_ok_exits(struct reader *reader, struct state *state)
 	state->tool.ok_exits = exits;
 }
 
-bool tool_exit_ok(const struct tool_state *tool, int64_t status)
-{
-	for (size_t i = 0; i < tool->ok_exit_count; i++)
-		if (tool->ok_exits[i] == status)
-			return true;
-	return !tool->ok_exits && !status;
-}
-
 static void read_tool(struct reader *reader, struct state *state)
 {
 	read_work(reader, state);

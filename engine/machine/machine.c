@@ -60,3 +60,11 @@ bool machine_writes_code(const struct machine *machine)
 			return true;
 	return false;
 }
+
+bool tool_exit_ok(const struct tool_state *tool, int64_t status)
+{
+	for (size_t i = 0; i < tool->ok_exit_count; i++)
+		if (tool->ok_exits[i] == status)
+			return true;
+	return !tool->ok_exits && !status;
+}

@@ -120,8 +120,8 @@ static void report_limit(struct reader *reader, const struct state *state,
 			site_report(&site, RULE_MISSING_EXHAUSTED,
 				"a state with `max_visits` needs a state for the outcome "
 				"`exhausted`"),
-			state->kind == KIND_BRANCH ? "add `exhausted: STATE` beside `when`"
-						   : "add `exhausted: STATE` to `on`");
+			state->clauses ? "add `exhausted: STATE` beside `when`"
+				       : "add `exhausted: STATE` to `on`");
 }
 
 /* Reads max_visits, and the state behind `exhausted`: in `on`, or beside a branch's clauses. */
@@ -129,7 +129,7 @@ static void read_visits(struct reader *reader, struct state *state)
 {
 	const struct doc_pair *limit = reader_pair(reader, state->node, "max_visits");
 	const struct doc_node *on =
-		state->kind == KIND_BRANCH ? state->node : reader_value(reader, state->node, "on");
+		state->clauses ? state->node : reader_value(reader, state->node, "on");
 	const struct doc_pair *target = doc_pair(on, outcome_name(OUTCOME_EXHAUSTED));
 	state->max_visits = reader_int(reader, state->node, "max_visits").value;
 	if (state->max_visits)

@@ -102,6 +102,9 @@ bundles() {
 	sed 's/reason: /exit_code: 20, &/' b/machine.yaml >b/machine.new
 	cp -r b b20 && mv b/machine.new b20/machine.yaml && rm -f b20/machine.new
 	said machine check --against ../b ../b20
+	cp -r b b01
+	sed -i 's/timeout_secs/ok_exit: [0, 1], timeout_secs/' b01/machine.yaml
+	said machine check --against ../b ../b01
 	(cd repo && agent6 machine check --report --format sarif ../wide) | jq -r '.runs[0].results[].ruleId' >>"$SCRATCH/said"
 }
 

@@ -81,7 +81,7 @@ END
 	eventually has_steps many $((count / 20))
 	early=$(most_descriptors "$pid")
 	[[ $(launchers "$pid") -le 2 ]]
-	eventually has_steps many $((count * 4 / 5))
+	eventually has_steps many $((count * 4 / 5)) || { cat "$SCRATCH/said"; false; }
 	late=$(most_descriptors "$pid")
 	local code=0
 	wait "$pid" || code=$?

@@ -1,6 +1,7 @@
 """What the live tests of the broker share: servers, names, a client, hellos, TAP."""
 import array
 import ctypes
+import errno
 import json
 import os
 import socket
@@ -92,6 +93,19 @@ def is_gone(pid):
 
 
 # --- servers ---------------------------------------------------------------------------------------
+def bind_soon(server, address, patience=10):
+    """Takes a port, also one that a connection of somebody else has got as its own for a moment."""
+    end = time.monotonic() + patience
+    while True:
+        try:
+            server.bind(address)
+            return
+        except OSError as e:
+            if e.errno != errno.EADDRINUSE or time.monotonic() > end:
+                raise
+            time.sleep(0.05)
+
+
 class Server:
     """Runs `handler(socket)` in a thread per connection; counts what reached it."""
 
@@ -99,7 +113,7 @@ class Server:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.socket = socket.socket(family)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self.socket.bind((address, port))
+        bind_soon(self.socket, (address, port))
         self.socket.listen(1024)
         self.port = self.socket.getsockname()[1]
         self.handler = handler
