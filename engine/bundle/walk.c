@@ -181,6 +181,8 @@ static void walk_opened(struct intake *in, int fd, const char *path, const struc
 	else if (st.st_mode & (S_ISUID | S_ISGID | S_ISVTX))
 		intake_refuse(in, RULE_BUNDLE_FILE, path,
 			"the setuid, setgid or sticky bit is set: `chmod u-s,g-s,-t` clears it");
+	else if (S_ISDIR(st.st_mode) && member_path_is_machine(path))
+		intake_refuse(in, RULE_BUNDLE_FILE, path, "this is a directory, not a file");
 	else if (S_ISDIR(st.st_mode))
 		walk_directory(in, fd, path, above);
 	else if (S_ISREG(st.st_mode) && is_folder(path))

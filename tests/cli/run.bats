@@ -74,6 +74,7 @@ waiting() {
 		[[ $output == *"$dir/$text"* && $(grep -v 'RUNNING AS ROOT' <<<"$output" | grep -c 'machine[.]json') -eq 1 ]]
 	done <<-'END'
 		mkfifo machine.json|machine.json: error[bundle-file]: this is a FIFO, not a file
+		mkdir machine.json|machine.json: error[bundle-file]: this is a directory, not a file
 		ln -s nowhere machine.json|machine.json: error[bundle-link]: the symbolic link leads nowhere
 		echo '{"a": 1,' >machine.json|machine.json:2:1: error[json-syntax]
 		echo '{}' >machine.json; echo '{}' >machine.yaml|machine.yaml: error[bundle-machine]: there is a machine file already: machine.json
