@@ -93,19 +93,6 @@ def is_gone(pid):
 
 
 # --- servers ---------------------------------------------------------------------------------------
-def bind_soon(server, address, patience=10):
-    """Takes a port, also one that a connection of somebody else has got as its own for a moment."""
-    end = time.monotonic() + patience
-    while True:
-        try:
-            server.bind(address)
-            return
-        except OSError as e:
-            if e.errno != errno.EADDRINUSE or time.monotonic() > end:
-                raise
-            time.sleep(0.05)
-
-
 class Server:
     """Runs `handler(socket)` in a thread per connection; counts what reached it."""
 
@@ -113,7 +100,11 @@ class Server:
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         self.socket = socket.socket(family)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bind_soon(self.socket, (address, port))
+        try:
+            self.socket.bind((address, port))
+        except OSError:
+            self.socket.close()
+            raise
         self.socket.listen(1024)
         self.port = self.socket.getsockname()[1]
         self.handler = handler
@@ -129,6 +120,11 @@ class Server:
             self.connections += 1
             threading.Thread(target=self.serve, args=(conn,), daemon=True).start()
 
+    def close(self):
+        """Frees the port, also where a thread waits for a connection."""
+        self.socket.shutdown(socket.SHUT_RDWR)
+        self.socket.close()
+
     def serve(self, conn):
         try:
             self.handler(conn)
@@ -136,6 +132,21 @@ class Server:
             pass
         finally:
             conn.close()
+
+
+def servers(handler, *addresses):
+    """Runs a server at each address, all at one port: at the first that nobody has at any of them."""
+    while True:
+        found = []
+        try:
+            for address in addresses:
+                found.append(Server(handler, address, found[0].port if found else 0))
+            return found
+        except OSError as e:
+            for server in found:
+                server.close()
+            if e.errno != errno.EADDRINUSE:
+                raise
 
 
 def echo(conn):

@@ -15,7 +15,7 @@ import threading
 import time
 
 from kit import (BROKER, DRAIN_SECS, ENVIRONMENT, Broker, Names, Server, Sink, black_hole, certificate, echo, end_of,
-                 extension, head, hello, is_gone, state_of, tap, wait_until)
+                 extension, head, hello, is_gone, servers, state_of, tap, wait_until)
 
 PUBLIC, OTHER_PUBLIC = "93.184.216.34", "93.184.216.35"
 NAMES = Names({
@@ -159,10 +159,9 @@ def test_host():
 
 def test_addresses():
     """Canaries listen on every address that a name may lure the broker to."""
-    canaries = {}
-    port = Server(echo, PUBLIC).port
-    for address in ("127.0.0.1", "::1", "169.254.169.254", "10.1.2.3", "fd00:77::1", OTHER_PUBLIC):
-        canaries[address] = Server(echo, address, port)
+    addresses = ("127.0.0.1", "::1", "169.254.169.254", "10.1.2.3", "fd00:77::1", OTHER_PUBLIC)
+    public, *lures = servers(echo, PUBLIC, *addresses)
+    port, canaries = public.port, dict(zip(addresses, lures))
     refused = ["loop.test", "loop6.test", "meta.test", "private.test", "unique.test", "mapped.test",
                "any.test", "localhost", "filed.test"]
     broker = Broker(*[f"{name}:{port},plain" for name in refused])
@@ -197,8 +196,7 @@ def test_addresses():
 
 def test_rebinding():
     """The second look-up answers with loopback: each connection is checked by itself."""
-    server, canary = Server(echo, PUBLIC), None
-    canary = Server(echo, "127.0.0.1", server.port)
+    server, canary = servers(echo, PUBLIC, "127.0.0.1")
     broker = Broker(f"rebind.test:{server.port},plain")
     conn = broker.connect()
     conn.sendall(head("rebind.test"))
@@ -286,7 +284,7 @@ def test_budget_is_shared():
 def test_time_limits():
     """Time-outs of 10 s, all at once."""
     hole, held = black_hole(PUBLIC)
-    server = Server(echo, PUBLIC)
+    server, good = servers(echo, PUBLIC, "127.0.0.1")
     broker = Broker(f"api.test:{hole},plain", f"api.test:{server.port},tls",
                     f"api.test:{server.port},plain", "stall.test:80,plain", f"localhost:{server.port},plain,local",
                     f"api.test:{server.port},plain", f"api.test:{hole},tls", rules=f"api.test:{server.port}")
@@ -311,7 +309,6 @@ def test_time_limits():
     client.settimeout(20)
     client.sendall(b"CONNECT api.test")
     tap.ok(half_ahead(waiting[4], request + request[:-1]), "a request is answered while half of the next waits")
-    good = Server(echo, "127.0.0.1", server.port)
     while time.monotonic() - began < 9:
         conn = broker.connect(4)
         conn.sendall(head("localhost"))
@@ -1211,9 +1208,8 @@ DEAD = {"connect": b"HTTP/1.1 502 agent6 refused: dial" + HINT, "socks": b"\5\4"
 
 def test_list():
     """The list form: a listener from elsewhere, CONNECT and SOCKS5, these hosts and no others."""
-    server = Server(echo, PUBLIC)
+    server, canary = servers(echo, PUBLIC, "127.0.0.1")
     port = server.port
-    canary = Server(echo, "127.0.0.1", port)
     NAMES.table.update({"a.wild.test": [PUBLIC], "b.a.wild.test": [PUBLIC], "wild.test": [PUBLIC],
                         "in.wild.test": ["127.0.0.1"]})
     broker = Broker(rules=f"api.test:{port},*.wild.test:{port},localhost:{port},dark.test:{port}")
@@ -1348,10 +1344,8 @@ def test_forward():
 
 def test_private_hosts():
     """Names the operator lets resolve to private addresses, and nothing beside them."""
-    near = Server(echo, "10.1.2.3")
+    near, here, meta, public = servers(echo, "10.1.2.3", "127.0.0.1", "169.254.169.254", PUBLIC)
     port = near.port
-    here, meta = Server(echo, "127.0.0.1", port), Server(echo, "169.254.169.254", port)
-    public = Server(echo, PUBLIC, port)
     NAMES.table.update({"git.corp.test": ["10.1.2.3"], "npm.corp.test": ["127.0.0.1"], "out.corp.test": [PUBLIC],
                         "meta.corp.test": ["169.254.169.254"], "both.corp.test": ["169.254.169.254", "10.1.2.3"],
                         "other.test": ["10.1.2.3"], "sub.git.one.test": ["10.1.2.3"], "git.one.test": ["10.1.2.3"],
