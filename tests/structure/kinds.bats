@@ -19,11 +19,11 @@ setup() {
 	eval "compile=($(cat "$OUT/flags"))"
 }
 
-# Makes the compiler find a machine.h whose list of kinds has `map` in it.
+# Makes the compiler find a state.h whose list of kinds has `map` in it.
 add_map() {
 	mkdir -p "$SCRATCH/sixth/machine"
-	sed 's/X(TERMINAL, terminal)/& X(MAP, map)/' engine/machine/machine.h >"$SCRATCH/sixth/machine/machine.h"
-	grep -q 'X(MAP, map)' "$SCRATCH/sixth/machine/machine.h"
+	sed 's/X(TERMINAL, terminal)/& X(MAP, map)/' engine/machine/state.h >"$SCRATCH/sixth/machine/state.h"
+	grep -q 'X(MAP, map)' "$SCRATCH/sixth/machine/state.h"
 	compile=("${compile[0]}" "-I$SCRATCH/sixth" "${compile[@]:1}")
 }
 
@@ -108,7 +108,7 @@ check() { # FILE: reads it as a compiler does, warnings being errors
 	local named
 	named=$(grep -rlwE 'KIND_(AGENT|TOOL|WAIT|BRANCH|TERMINAL|COUNT)' engine schema jail broker | sort)
 	diff <(sort <<-'LIST'
-		engine/machine/machine.h
+		engine/machine/state.h
 		engine/machine/kind.c
 		engine/machine/read_states.c
 		engine/instance/reduce.c
