@@ -73,6 +73,21 @@ static int end(int code, bool acts)
 	return code == EXIT_OK && !acts ? EXIT_REFUSED : code;
 }
 
+/* Prints the help of a verb, and what the verb adds about arguments that it would accept. */
+static void help_for(const struct verb *verb, char **argv)
+{
+	struct call call;
+	struct err none = ERR_NONE;
+	char **kept = argv;
+	help_verb(stdout, verb);
+	for (char **at = argv; *at; at++)
+		if (strcmp(*at, "--help") != 0 && (at != argv || !is_help(*at)))
+			*kept++ = *at;
+	*kept = NULL;
+	if (verb->explain && !call_parse(&call, verb, argv, &none))
+		verb->explain(&call);
+}
+
 static int run_verb(char **argv)
 {
 	struct err e = ERR_NONE;
@@ -82,7 +97,7 @@ static int run_verb(char **argv)
 	if (!v)
 		return verb_fail(EXIT_REFUSED, &e);
 	if (wants_help(argv + words)) {
-		help_verb(stdout, v);
+		help_for(v, argv + words);
 		return end(EXIT_OK, false);
 	}
 	if (call_parse(&call, v, argv + words, &e))

@@ -144,6 +144,44 @@ last() {
 	[[ $stderr == *"a new field of the result: more: json, optional"* ]]
 }
 
+@test "run BUNDLE --help shows the interface of that machine after the verb's own help" {
+	sed -i 's/^version: 1/&\ndescription: counts letters/; s/text: {type: str}$/text: {type: str, description: to count, max_len: 9}/' "$SCRATCH/count/machine.yaml"
+	plain=$(agent6 machine run --help)
+	run -0 --separate-stderr agent6 machine run "$SCRATCH/count" --help
+	[[ -z $stderr ]]
+	[[ $output == "$plain"'
+
+This machine
+  machine     count
+  description counts letters
+  parameters  text: str, required (at most 9 characters): to count
+              half: float = 2
+  returns     text: str: the text
+              chars: int (0 to 9)
+              half: float, optional
+              note: str, optional
+  ends        done: ok, exit 0; no: failed, exit 20; noted: ok, exit 21; broken:
+              failed, exit 1' ]]
+	[[ $(agent6 machine run --set text=x --help "$SCRATCH/count") == "$output" ]]
+	[[ $(agent6 help machine run "$SCRATCH/count") == "$output" ]]
+	[[ $(agent6 machine run -h "$SCRATCH/count") == "$output" ]]
+	[[ ! -e $SCRATCH/state ]]
+}
+
+@test "run --help of a bundle that cannot be read or run is the verb's help and one message" {
+	plain=$(agent6 machine run --help)
+	[[ $plain == *'machine run BUNDLE --help'* ]]
+	run -0 --separate-stderr agent6 machine run nowhere --help
+	[[ $output == "$plain" ]]
+	[[ $stderr == "agent6: "*nowhere* && $stderr != *$'\n'* ]]
+	echo 'states: {}' >>"$SCRATCH/count/machine.yaml"
+	run -0 --separate-stderr agent6 machine run "$SCRATCH/count" --help
+	[[ $output == "$plain" ]]
+	[[ $stderr == "agent6: $SCRATCH/count has errors; \`agent6 machine check\` lists them" ]]
+	run -0 --separate-stderr agent6 machine run "$SCRATCH/count" --set --help
+	[[ $output == "$plain" && -z $stderr ]]
+}
+
 @test "a field that an agent's variable gives is shown as untrusted" {
 	sed -i 's/^  code:/  agent:\n    said: {type: str, default: ""}\n  code:/; s/text: "<b>{{ text }}"/text: "{{ said }}"/; s/ok: which, nonzero/ok: ask, nonzero/
 		s/^  which:/  ask:\n    kind: agent\n    prompt: hello\n    timeout_secs: 9\n    output_schema: said\n    capture: {set: {said: "{{ result.said }}"}}\n    on: {ok: which, failed: broken, budget_exhausted: broken, timeout: broken}\n&/

@@ -1,6 +1,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "cli/bundle/signers.h"
+#include "cli/start/interface_help.h"
 #include "cli/start/parameters.h"
 #include "cli/start/start.h"
 #include "cli/verb/setup.h"
@@ -186,6 +187,11 @@ static int run(const struct call *call)
 	return code;
 }
 
+static void explain(const struct call *call)
+{
+	interface_help(call->arguments[0]);
+}
+
 static const struct verb_option options[] = {
 	{"id", "ID", "name the instance (default: the machine's name)", false},
 	{"set", "NAME=VALUE", "set an operator parameter", true},
@@ -214,7 +220,10 @@ const struct verb verb_machine_run = {.path = "machine run",
 		   "next begins, so the same command continues after any interruption.\n"
 		   "An instance that has ended is refused, but for --exit-on-wait where it ended "
 		   "ok: another --id begins a new one, `machine prune` removes the old.\n"
+		   "`agent6 machine run BUNDLE --help` also lists the parameters, the result and "
+		   "the ends of that machine.\n"
 		   "Exit status: 0 ended ok, waiting or stopped; 1 failed; 2 refused, nothing "
 		   "ran; 3 a budget; 5 journal damaged; 125 no sandbox; 130, 143 interrupted.",
 	.options = options,
-	.run = run};
+	.run = run,
+	.explain = explain};

@@ -31,6 +31,8 @@ struct verb {
 	const char *details; /* for --help and the manual, one line per paragraph; NULL: none */
 	const struct verb_option *options; /* NULL: only --help */
 	int (*run)(const struct call *c);  /* returns the exit code */
+	/* Prints what --help adds for these arguments; NULL: nothing. */
+	void (*explain)(const struct call *call);
 };
 
 enum { CALL_OPTIONS_MAX = 256 };
