@@ -17,14 +17,23 @@ static bool has_fact(enum line_type type)
 	return type == LINE_STEP || type == LINE_RETRY;
 }
 
+static int decode_spending(const json_t *from, struct line *out, struct err *e)
+{
+	if (has_fact(out->type))
+		return fact_decode(json_object_get(from, "fact"), &out->fact, e);
+	return out->type == LINE_SPEND ? spend_decode(from, &out->spend, e) : 0;
+}
+
 int line_decode(const json_t *from, struct line *out, struct err *e)
 {
 	const json_t *seq = json_object_get(from, "seq");
-	enum line_type type = line_type_find(json_get_text(from, "t"));
+	const char *type_text = json_get_text(from, "t");
+	enum line_type type = line_type_find(type_text);
 	*out = (struct line){.type = type,
+		.type_text = type_text,
 		.ts = json_get_text(from, "ts"),
 		.seq = json_is_integer(seq) ? json_integer_value(seq) : -1,
-		.state = "",
+		.state = json_get_text(from, "state"),
 		.label = "",
 		.held = json_incref((json_t *)(uintptr_t)from)};
 	if (type == LINE_TYPE_COUNT)
@@ -33,9 +42,9 @@ int line_decode(const json_t *from, struct line *out, struct err *e)
 		if (!row_read(row, json_object_get(from, row->name), out) &&
 			row->type == ROW_TEXT && row->when == ROW_NEEDED)
 			*(const char **)((char *)out + row->at) = "";
-	if (has_fact(type))
-		return fact_decode(json_object_get(from, "fact"), &out->fact, e);
-	return type == LINE_SPEND ? spend_decode(from, &out->spend, e) : 0;
+	return decode_spending(from, out, e)
+		       ? err_wrap(e, "%s, seq %lld", type_text, (long long)out->seq)
+		       : 0;
 }
 
 json_t *line_encode(const struct line *line)

@@ -94,7 +94,8 @@ struct line_end {
 };
 
 struct line {
-	enum line_type type; /* LINE_TYPE_COUNT: none that is known */
+	enum line_type type;   /* LINE_TYPE_COUNT: none that is known */
+	const char *type_text; /* of a decoded line: its type as it was written */
 	const char *ts;
 	int64_t seq;       /* -1: no number */
 	const char *state; /* "" for a begin */
@@ -119,7 +120,7 @@ struct line {
 #define AUTO_LINE __attribute__((cleanup(line_done))) struct line
 
 /* Reads `from`, which may be any value. A needed text that is missing is "". Returns -1, with all
- * else decoded, if a spending cannot be read. */
+ * else decoded, if a spending cannot be read; the error begins with the line's type and number. */
 int line_decode(const json_t *from, struct line *out, struct err *e);
 /* Returns the object that the journal holds. New reference. */
 json_t *line_encode(const struct line *line);

@@ -2,7 +2,7 @@
 
 #include "base/io.h"
 #include "base/json.h"
-#include "journal/journal.h"
+#include "instance/recover.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -152,10 +152,10 @@ static int refuse_ended(const struct instance *instance, struct err *e)
 	AUTO_FD int fd = instance_journal(instance, e);
 	if (fd < 0)
 		return -1;
-	json_auto_t *last = journal_last(fd, e);
-	if (!last)
+	AUTO_LINE last;
+	if (!recover_last(fd, &last, e))
 		return err_set(e, "instance %s has not begun", instance->id);
-	if (line_type_find(json_get_text(last, "t")) == LINE_END)
+	if (last.type == LINE_END)
 		return err_set(e, "instance %s has ended; a poke would wake nothing", instance->id);
 	return 0;
 }

@@ -528,34 +528,35 @@ static applier *const appliers[LINE_TYPE_COUNT] = {[LINE_BEGIN] = apply_begin,
 	[LINE_STOP] = apply_note,
 	[LINE_END] = apply_end};
 
-int position_apply(struct position *position, const json_t *event, struct err *e)
+int position_apply(struct position *position, const struct line *line, struct err *e)
 {
-	AUTO_LINE line;
-	struct err why = ERR_NONE;
-	int failed = line_decode(event, &line, &why);
-	if (line.type == LINE_TYPE_COUNT)
+	if (line->type == LINE_TYPE_COUNT)
 		return err_set(e,
 			"no line has the type \"%s\"; a newer version of agent6 may have written "
 			"it",
-			json_get_text(event, "t"));
-	const char *type = line_type_name(line.type);
+			line->type_text);
+	const char *type = line_type_name(line->type);
 	/* Lines about the active step carry its number, which is one more than the steps
 	 * committed. */
-	int64_t due = (int64_t)position->seq + (line.type != LINE_BEGIN);
+	int64_t due = (int64_t)position->seq + (line->type != LINE_BEGIN);
 	if (position->ended)
 		return err_set(e, "%s after the end", type);
-	if (position->begun != (line.type != LINE_BEGIN))
+	if (position->begun != (line->type != LINE_BEGIN))
 		return err_set(e, position->begun ? "a second %s" : "%s where begin belongs", type);
-	if (line.seq != due)
+	if (line->seq != due)
 		return err_set(e, "%s: seq is not %lld", type, (long long)due);
 	position->before_us = position->updated_us;
-	if (clock_parse(line.ts, strlen(line.ts), &position->updated_us))
+	if (clock_parse(line->ts, strlen(line->ts), &position->updated_us))
 		return err_set(e, "%s, seq %lld: ts is not an instant", type, (long long)due);
-	if (failed)
-		return err_set(e, "%s, seq %lld: %s", type, (long long)due, why.text);
-	return appliers[line.type](position, &line, e)
+	return appliers[line->type](position, line, e)
 		       ? err_wrap(e, "%s, seq %lld", type, (long long)due)
 		       : 0;
+}
+
+int position_apply_event(struct position *position, const json_t *event, struct err *e)
+{
+	AUTO_LINE line;
+	return line_decode(event, &line, e) || position_apply(position, &line, e) ? -1 : 0;
 }
 
 void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES])

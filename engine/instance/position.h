@@ -62,9 +62,11 @@ void position_init(struct position *position, const struct machine *machine);
 void position_done(struct position *position);
 /* Copies a position. Values are shared with `from` and never changed in place. */
 void position_copy(struct position *to, const struct position *from);
-/* Applies a line. Returns -1 if the line cannot follow here, or differs from what this machine
- * computes. `position` is then unusable except for position_done. */
-int position_apply(struct position *position, const json_t *event, struct err *e);
+/* Applies a decoded line. Returns -1 if the line cannot follow here, or differs from what this
+ * machine computes. `position` is then unusable except for position_done. */
+int position_apply(struct position *position, const struct line *line, struct err *e);
+/* Decodes a line and applies it. */
+int position_apply_event(struct position *position, const json_t *event, struct err *e);
 
 /* Returns the `autorun` of a position after a journal line of that type. New reference. */
 json_t *position_add_autorun(const json_t *known, const struct line_autorun *line);

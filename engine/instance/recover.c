@@ -1,6 +1,5 @@
 #include "instance/recover.h"
 
-#include "base/json.h"
 #include "instance/snapshot.h"
 
 #include <string.h>
@@ -21,13 +20,15 @@ static enum recover_end apply_lines(
 		if (got == 0)
 			return RECOVER_DONE;
 		json_auto_t *event = journal_decode(line, len, &why);
-		if (!event || position_apply(&recovery->position, event, &why)) {
+		AUTO_LINE decoded;
+		if (line_decode(event, &decoded, &why) || !event ||
+			position_apply(&recovery->position, &decoded, &why)) {
 			err_set(e, "journal.jsonl, line %llu: %s%s",
 				(unsigned long long)reader->mark.lines, why.text,
 				recovery->foreign ? "" : RECOVER_HOW_ON);
 			return RECOVER_DAMAGED;
 		}
-		if (recovery->each && recovery->each(recovery->ctx, event, &recovery->position))
+		if (recovery->each && recovery->each(recovery->ctx, &decoded, &recovery->position))
 			return RECOVER_DONE;
 	}
 }
@@ -79,6 +80,13 @@ enum recover_end recover(struct recovery *recovery, struct err *e)
 	return end;
 }
 
+bool recover_last(int fd, struct line *out, struct err *e)
+{
+	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, e);
+	line_decode(last, out, NULL);
+	return last;
+}
+
 int recover_begun(const struct instance *instance, struct begun *out, struct err *e)
 {
 	struct err why = ERR_NONE;
@@ -94,17 +102,20 @@ int recover_begun(const struct instance *instance, struct begun *out, struct err
 	size_t len;
 	int got = journal_next(&reader, &line, &len, e);
 	json_auto_t *event = got > 0 ? journal_decode(line, len, e) : NULL;
+	AUTO_LINE first;
+	line_decode(event, &first, NULL);
 	uint64_t torn = reader.torn_bytes > 0;
 	journal_reader_done(&reader);
-	const char *text = json_string_value(json_object_get(event, "bundle"));
-	if (got && !text)
+	bool begins = first.type == LINE_BEGIN && *first.begin.bundle;
+	if (got && !begins)
 		err_set(e, "journal.jsonl, line 1: it is not a begin");
-	if ((got && !text) || (!got && recover_whole(instance, fd, torn, e)))
+	if ((got && !begins) || (!got && recover_whole(instance, fd, torn, e)))
 		return err_wrap(e, "%s", instance->path);
 	if (!got)
 		return 0;
-	snprintf(out->digest, sizeof(out->digest), "%s", text);
-	snprintf(out->workspace, sizeof(out->workspace), "%s", json_get_text(event, "workspace"));
+	snprintf(out->digest, sizeof(out->digest), "%s", first.begin.bundle);
+	snprintf(out->workspace, sizeof(out->workspace), "%s",
+		first.begin.workspace ? first.begin.workspace : "");
 	out->begun = true;
 	return 0;
 }

@@ -29,7 +29,7 @@ struct recovery {
 	int64_t snapshot_bytes;
 	bool foreign;
 	int patience_ms; /* as in struct journal_reader */
-	bool (*each)(void *ctx, const json_t *event, const struct position *p);
+	bool (*each)(void *ctx, const struct line *line, const struct position *position);
 	void *ctx;
 	struct position position;
 	struct journal_mark at;
@@ -40,6 +40,9 @@ enum recover_end recover(struct recovery *recovery, struct err *e);
  * missing ones were committed. The chain does not show this, since a journal cut at the end of a
  * line is still sound. */
 int recover_whole(const struct instance *instance, int fd, uint64_t lines, struct err *e);
+/* Decodes the journal's last whole line, without checking its hash. Returns false if there is none,
+ * or it cannot be read; `e` stays empty if the journal is empty. Release `out` in any case. */
+bool recover_last(int fd, struct line *out, struct err *e);
 /* The contents of a journal's first line. */
 struct begun {
 	/* There is a `begin` line; the rest is valid only then. */

@@ -1,5 +1,4 @@
 #include "base/tree.h"
-#include "contract/line.h"
 #include "instance/instance.h"
 #include "instance/recover.h"
 
@@ -15,18 +14,17 @@ static int check_ended(const struct instance *instance, struct err *e)
 {
 	struct err why = ERR_NONE;
 	AUTO_FD int fd = instance_journal(instance, &why);
-	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &why);
-	const char *type = json_string_value(json_object_get(last, "t"));
-	if (!type && *why.text && why.number != ENOENT)
+	AUTO_LINE last;
+	bool any = recover_last(fd, &last, &why) && *last.type_text;
+	if (!any && *why.text && why.number != ENOENT)
 		return err_set(e, "instance %s: %s", instance->id, why.text);
-	if (!type)
+	if (!any)
 		return recover_whole(instance, fd, 0, e);
-	return line_type_find(type) == LINE_END
-		       ? 0
-		       : err_set(e,
-				 "instance %s has not ended, and could go on; "
-				 "--unfinished removes it",
-				 instance->id);
+	return last.type == LINE_END ? 0
+				     : err_set(e,
+					       "instance %s has not ended, and could go on; "
+					       "--unfinished removes it",
+					       instance->id);
 }
 
 bool instance_ended(const struct instance *instance)

@@ -1,9 +1,7 @@
 #include "instance/stop.h"
 
 #include "base/io.h"
-#include "base/json.h"
-#include "contract/line.h"
-#include "journal/journal.h"
+#include "instance/recover.h"
 
 #include <fcntl.h>
 
@@ -29,8 +27,8 @@ bool stop_asked(const struct instance *instance)
 
 bool stop_is_last(int journal)
 {
-	json_auto_t *last = journal_last(journal, NULL);
-	return line_type_find(json_get_text(last, "t")) == LINE_STOP;
+	AUTO_LINE last;
+	return recover_last(journal, &last, NULL) && last.type == LINE_STOP;
 }
 
 int stop_clear(const struct instance *instance, struct err *e)

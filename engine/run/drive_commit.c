@@ -43,7 +43,7 @@ static bool try_event(struct drive *drive, const json_t *event, struct position 
 {
 	struct err e = ERR_NONE;
 	position_copy(trial, &drive->at);
-	if (position_apply(trial, event, &e) == 0)
+	if (position_apply_event(trial, event, &e) == 0)
 		return true;
 	position_done(trial);
 	return drive_end(drive, RUN_BROKEN, "this step cannot be journaled: %s", e.text);

@@ -21,14 +21,12 @@ static void compare(struct replay *replay, const struct position *position)
 			(unsigned long long)position->seq);
 }
 
-static bool each_line(void *ctx, const json_t *event, const struct position *position)
+static bool each_line(void *ctx, const struct line *line, const struct position *position)
 {
 	struct replay *r = ctx;
-	AUTO_LINE line;
-	line_decode(event, &line, NULL);
 	if (r->request->line)
-		r->request->line(r->request->ctx, &line, position->blackboard);
-	if (line.type == LINE_STEP)
+		r->request->line(r->request->ctx, line, position->blackboard);
+	if (line->type == LINE_STEP)
 		compare(r, position);
 	return *r->fault || position->seq >= r->request->to_seq;
 }

@@ -153,12 +153,12 @@ json_t *status_run(const struct instance *instance, const struct machine *machin
 /* --- every instance of a workspace ------------------------------------------------------------ */
 
 /* Returns the status for a list, from the last line and whether somebody holds the lock. */
-static const char *status_of(const json_t *last, bool held)
+static const char *status_of(const struct line *last, bool held)
 {
-	const char *type = json_string_value(json_object_get(last, "t"));
-	if (!strcmp(type, "end"))
-		return json_string_value(json_object_get(last, "status"));
-	if (!strcmp(type, "wait.armed"))
+	if (last->type == LINE_END)
+		return last->end.status == OUTCOME_COUNT ? "damaged"
+							 : outcome_name(last->end.status);
+	if (last->type == LINE_ARMED)
 		return "waiting";
 	return held ? "running" : "stopped";
 }
@@ -190,16 +190,18 @@ static bool is_of(const char *line, size_t len, const char *type)
 static void add_line(struct totals *totals, const char *line, size_t len)
 {
 	static const char tokens[] = "\"input_tokens\":";
-	struct spend s;
 	totals->transitions +=
 		is_of(line, len, "{\"t\":\"step\"") || is_of(line, len, "{\"t\":\"retry\"");
 	if (!memmem(line, len, tokens, sizeof(tokens) - 1))
 		return;
 	json_auto_t *event = journal_decode(line, len, NULL);
-	bool spend = !strcmp(json_get_text(event, "t"), "spend");
-	const json_t *from = spend ? event : json_object_get(event, "fact");
-	if (json_object_get(from, "input_tokens") && !spend_decode(from, &s, NULL))
-		totals_add(totals, &s);
+	AUTO_LINE decoded;
+	if (line_decode(event, &decoded, NULL))
+		return;
+	if (decoded.type == LINE_SPEND)
+		totals_add(totals, &decoded.spend);
+	else if (decoded.fact.kind == FACT_AGENT)
+		totals_add(totals, &decoded.fact.agent.spend);
 }
 
 /* Returns the spending of an instance that has not ended, counted from its newest snapshot on. */
@@ -239,25 +241,31 @@ static json_t *bundle(int journal)
 	return to ? json_stringn(from, (size_t)(to - from)) : NULL;
 }
 
+/* Returns the totals that the line holds; NULL: none. */
+static json_t *recorded_totals(const struct line *line)
+{
+	return line->type == LINE_END     ? line->end.totals
+	       : line->type == LINE_ARMED ? line->armed.totals
+					  : NULL;
+}
+
 /* Describes an instance. If its last line is an end or a wait, that line has the totals and no
  * agent asks anything. The lock is looked at only if it can change the status. */
-static json_t *describe_instance(int machines, const char *id, int journal, const json_t *last)
+static json_t *describe_instance(int machines, const char *id, int journal, const struct line *last)
 {
-	const char *type = json_get_text(last, "t"), *status;
-	json_int_t seq = json_get_int(last, "seq");
-	const json_t *reason = json_object_get(last, "reason");
-	json_t *told = json_object_get(last, "totals");
-	bool step = !strcmp(type, "step");
+	json_t *told = recorded_totals(last);
+	bool step = last->type == LINE_STEP, end = last->type == LINE_END;
+	const char *state = step ? last->go_to : last->state;
+	json_int_t seq = last->seq > 0 ? last->seq : 0;
 	AUTO_FD int dir = told ? -1 : enter(machines, id);
 	const struct instance i = {.dir_fd = dir, .lock_fd = -1};
 	bool asked = !told && asks(&i);
-	bool live = !told && (asked || strcmp(type, "wait.armed")) && held(&i);
-	status = status_of(last, live);
-	return json_pack("{s:s,s:s,s:b,s:O?,s:I,s:O?,s:O?,s:o,s:o?}", "id", id, "status",
-		status ? status : "damaged", "asks", asked && live, "state",
-		json_object_get(last, step ? "goto" : "state"), "seq", seq - (!step && seq > 0),
-		"reason", json_string_length(reason) ? reason : NULL, "updated",
-		json_object_get(last, "ts"), "totals",
+	bool live = !told && (asked || last->type != LINE_ARMED) && held(&i);
+	return json_pack("{s:s,s:s,s:b,s:s?,s:I,s:s?,s:s?,s:o,s:o?}", "id", id, "status",
+		status_of(last, live), "asks", asked && live, "state", *state ? state : NULL, "seq",
+		seq - (!step && seq > 0), "reason",
+		end && *last->end.reason ? last->end.reason : NULL, "updated",
+		*last->ts ? last->ts : NULL, "totals",
 		told ? json_incref(told) : spent(&i, journal), "bundle", bundle(journal));
 }
 
@@ -276,15 +284,16 @@ static json_t *brief(int machines, const char *id)
 	AUTO_FD int fd = io_open_plain(machines, path, O_RDONLY, &e);
 	if (e.number == ENOENT)
 		e = ERR_NONE;
-	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
-	if (!last)
+	AUTO_LINE last;
+	bool any = recover_last(fd, &last, &e);
+	if (!any)
 		check_empty(machines, id, fd, &e);
-	if (last && !json_is_string(json_object_get(last, "t")))
+	if (any && !*last.type_text)
 		err_set(&e, "its last line has no type");
 	if (*e.text)
 		return bare(id, "damaged", e.text);
-	if (last)
-		return describe_instance(machines, id, fd, last);
+	if (any)
+		return describe_instance(machines, id, fd, &last);
 	json_t *out = bare(id, "empty", NULL);
 	json_object_set_new(out, "seq", json_integer(0));
 	return out;

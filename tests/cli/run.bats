@@ -504,9 +504,12 @@ YAML
 @test "list shows what stands in a journal without its control characters" {
 	flow went
 	agent6 machine run ../flow --quiet
+	sed -i '$s/"state":"/"state":"\\u001b[31m/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
+	run agent6 machine list
+	[[ $output == *'  ok  '*'  \x1b[31m'* && $output != *$'\033'* ]]
 	sed -i '$s/"status":"ok"/"status":"\\u001b[31mok"/' "$SCRATCH"/state/*/machines/flow/journal.jsonl
 	run agent6 machine list
-	[[ $output == *'  \x1b[31mok  '* && $output != *$'\033'* ]]
+	[[ $output == *'  damaged  '* && $output != *$'\033'* ]]
 }
 
 @test "a start looks through the workspace and through nothing that is installed" {

@@ -58,7 +58,7 @@ static void commit(struct position *position, json_t *line)
 	json_object_set_new(line, "t", json_string("egress"));
 	json_object_set_new(line, "ts", json_string("2026-11-21T00:00:00Z"));
 	json_object_set_new(line, "seq", json_integer(1));
-	shown_require(!position_apply(position, line, NULL));
+	shown_require(!position_apply_event(position, line, NULL));
 	shown_require(!journal_encode(line, chain, &text, NULL));
 	json_auto_t *again = journal_decode(text.data, text.len - 1, NULL);
 	shown_require(again && json_equal(again, line));
@@ -77,7 +77,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 	json_auto_t *first = json_loads(begin, 0, NULL), *lines = egress_lines(whole, "t");
 	shown_require(json_array_size(lines) == json_object_size(whole));
 	position_init(&p, run_fuzz_machine());
-	shown_require(!position_apply(&p, first, NULL));
+	shown_require(!position_apply_event(&p, first, NULL));
 	json_array_foreach (lines, i, line)
 		commit(&p, line);
 	position_done(&p);

@@ -33,7 +33,7 @@ static void read_lines(const struct machine *machine, int fd)
 	journal_reader_init(&r, fd, &start);
 	while (journal_next(&r, &line, &len, &e) > 0) {
 		json_auto_t *event = journal_decode(line, len, &e);
-		if (!event || position_apply(&p, event, &e))
+		if (!event || position_apply_event(&p, event, &e))
 			break;
 		check_position(machine, &p);
 	}

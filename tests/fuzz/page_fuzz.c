@@ -43,7 +43,7 @@ static void take(struct report *report, struct position *position, const json_t 
 {
 	struct position trial;
 	position_copy(&trial, position);
-	if (position_apply(&trial, line, NULL)) {
+	if (position_apply_event(&trial, line, NULL)) {
 		position_done(&trial);
 		return;
 	}

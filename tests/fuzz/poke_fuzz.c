@@ -24,7 +24,7 @@ static void require(bool held)
 static void apply(struct position *position, json_t *line)
 {
 	struct err e = ERR_NONE;
-	require(line && !position_apply(position, line, &e));
+	require(line && !position_apply_event(position, line, &e));
 	json_decref(line);
 }
 

@@ -33,7 +33,7 @@ static int try(struct position *position, const char *fields, const char *fact, 
 	json_object_set_new(event, "ts", json_string("2026-11-21T00:00:00Z"));
 	if (fact)
 		json_object_set_new(event, "fact", json_loads(fact, 0, NULL));
-	return position_apply(position, event, e);
+	return position_apply_event(position, event, e);
 }
 
 static void apply(struct position *position, const char *fields, const char *fact)
@@ -235,7 +235,7 @@ static int end_with(struct position *position, json_int_t transitions, struct er
 	json_auto_t *event = json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:s, s:o}", "t", "end",
 		"ts", SOON, "seq", seq, "state", "done", "cause", "terminal", "status", "ok",
 		"reason", "done", "blackboard", digest, "totals", totals_encode(&told));
-	return position_apply(position, event, e);
+	return position_apply_event(position, event, e);
 }
 
 static void test_end(void)
@@ -281,7 +281,7 @@ static void test_armed(void)
 		if (cases[i].transitions >= 0)
 			json_object_set_new(event, "totals", totals_encode(&p.totals));
 		p.totals.transitions = 0;
-		is(position_apply(&p, event, NULL), cases[i].verdict,
+		is(position_apply_event(&p, event, NULL), cases[i].verdict,
 			"a wait after no step, and %jd in its totals",
 			(intmax_t)cases[i].transitions);
 		position_done(&p);

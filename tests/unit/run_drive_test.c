@@ -464,9 +464,9 @@ static void test_divergence(void)
 	}
 }
 
-static bool count_applied(void *ctx, const json_t *event, const struct position *position)
+static bool count_applied(void *ctx, const struct line *line, const struct position *position)
 {
-	(void)event;
+	(void)line;
 	(void)position;
 	++*(uint64_t *)ctx;
 	return false;

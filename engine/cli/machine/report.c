@@ -1,9 +1,8 @@
 #include "report/report.h"
 #include "base/io.h"
-#include "base/json.h"
 #include "cli/verb/opened_instance.h"
 #include "instance/data_repositories.h"
-#include "journal/journal.h"
+#include "instance/recover.h"
 #include "report/exposure.h"
 #include "run/replay.h"
 #include "run/workspace.h"
@@ -23,8 +22,8 @@ static uint64_t count_steps(const struct instance *instance)
 {
 	struct err e = ERR_NONE;
 	AUTO_FD int fd = instance_journal(instance, &e);
-	json_auto_t *last = fd < 0 ? NULL : journal_last(fd, &e);
-	return (uint64_t)json_get_int(last, "seq");
+	AUTO_LINE last;
+	return recover_last(fd, &last, &e) && last.seq > 0 ? (uint64_t)last.seq : 0;
 }
 
 static int collect(struct report *report, const struct opened_instance *instance, struct err *e)

@@ -5,7 +5,7 @@
 #include "cli/start/parameters.h"
 #include "cli/start/start.h"
 #include "cli/verb/setup.h"
-#include "journal/journal.h"
+#include "instance/recover.h"
 #include "report/show.h"
 #include "run/workspace.h"
 #include <fcntl.h>
@@ -81,9 +81,8 @@ static int result_file_write(
 	if (!output->path || instance_open(start->statedir, start->id, &i, &none))
 		return 0;
 	AUTO_FD int journal = instance_journal(&i, &none);
-	json_auto_t *last = journal < 0 ? NULL : journal_last(journal, &none);
 	AUTO_LINE line;
-	line_decode(last, &line, &none);
+	recover_last(journal, &line, &none);
 	instance_done(&i);
 	if (line.type != LINE_END || !line.end.returns)
 		return 0;
