@@ -243,6 +243,15 @@ static void check_ref(void *ctx, const struct ref *ref, const char *source)
 	ref_find(ref, entry->blackboard, NULL, &entry->e);
 }
 
+/* Computes the result of an end: one that does not conform would fail the run. */
+static void explore_end(struct dry *dry, size_t at)
+{
+	struct err e = ERR_NONE;
+	json_auto_t *result = NULL;
+	if (reduce_returns(dry->nodes[at].state, dry->board, &result, &e))
+		fail(dry, dry->nodes[at].state, e.text, path_to(dry, at));
+}
+
 static void explore_branch(struct dry *dry, size_t at)
 {
 	const struct visit n = dry->nodes[at];
@@ -299,6 +308,7 @@ static void explore(struct dry *dry, size_t at)
 		explore_branch(dry, at);
 		return;
 	}
+	explore_end(dry, at);
 	for (unsigned o = 0; o < OUTCOME_COUNT; o++)
 		if (s->on[o] && o != OUTCOME_EXHAUSTED)
 			explore_label(dry, at, o);

@@ -88,6 +88,18 @@ static const char bounded[] =
 	"  say:\n    kind: tool\n    command: [echo, '{{ v.label }}']\n    timeout_secs: 1\n"
 	"    on: {ok: done, nonzero: done, timeout: done}\n";
 
+/* An end whose result may not conform. */
+static const char returns[] =
+	"machine: m\nversion: 1\ninitial: look\nbudget: {max_transitions: 9}\nreturns: out\n"
+	"schemas: {out: {n: {type: int, min: 1}}, any: {n: int}}\n"
+	"vars: {code: {n: {type: int, default: 0}}}\n"
+	"states:\n"
+	"  look:\n    kind: tool\n    command: [ls]\n    timeout_secs: 1\n    output_schema: any\n"
+	"    capture: {set: {n: '{{ result.n }}'}}\n"
+	"    on: {ok: done, nonzero: none, timeout: none}\n"
+	"  done: {kind: terminal, status: ok, reason: r, returns: {n: '{{ n }}'}}\n"
+	"  none: {kind: terminal, status: failed, reason: r}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -100,17 +112,14 @@ static void note(void *ctx, const json_t *event)
 		buf_addf(ctx, "untaken %s [%s]\n", state, label);
 }
 
-static void run(const char *states, size_t failures, const char *want)
+static void run_whole(const char *yaml, size_t failures, const char *want)
 {
 	struct fixture f;
 	struct dry_result result = {0};
-	AUTO_BUF yaml, got;
-	buf_init(&yaml, 1 << 16);
+	AUTO_BUF got;
 	buf_init(&got, 1 << 16);
 	buf_adds(&got, "");
-	buf_adds(&yaml, head);
-	buf_adds(&yaml, states);
-	fixture_init(&f, yaml.data);
+	fixture_init(&f, yaml);
 	for (size_t i = 0; i < f.findings.count; i++)
 		diag("%u: %s", f.findings.items[i].pos.line, f.findings.items[i].message);
 	if (ok(f.m != NULL, "the machine loads")) {
@@ -120,6 +129,15 @@ static void run(const char *states, size_t failures, const char *want)
 		ok(!result.bounded, "all of it was explored: %zu", result.visited);
 	}
 	fixture_done(&f);
+}
+
+static void run(const char *states, size_t failures, const char *want)
+{
+	AUTO_BUF yaml;
+	buf_init(&yaml, 1 << 16);
+	buf_adds(&yaml, head);
+	buf_adds(&yaml, states);
+	run_whole(yaml.data, failures, want);
 }
 
 static const char *const words[] = {"bug", "idea"};
@@ -240,6 +258,7 @@ int main(void)
 	run(bounded, 0, "untaken pick [exhausted]\n");
 	run(plain, 0, "");
 	run(exits, 0, "untaken pick [n == 2]\n");
+	run_whole(returns, 1, "done: returns.n: 0 is less than 1, the minimum (2)\n");
 	values();
 	fixtures();
 	variables();
