@@ -134,6 +134,8 @@ static int check_visits(const struct position *position, const struct fact *fact
 {
 	if (fact->kind != FACT_VISITS)
 		return may_work(position, e);
+	if (position->format < JOURNAL_FORMAT_LAST)
+		return err_set(e, "a journal of format 1 counts no visits");
 	return position_exhausted(position)
 		       ? 0
 		       : err_set(e, "state %s may still be visited", position->state->name);
@@ -498,6 +500,8 @@ static int apply_end(struct position *position, const struct line *line, struct 
 		return err_set(e, "it has no known cause");
 	if (end->cause != END_TERMINAL && end->returns)
 		return err_set(e, "only a terminal returns a result");
+	if (end->returns && position->format < JOURNAL_FORMAT_LAST)
+		return err_set(e, "a journal of format 1 has no result");
 	if ((end->cause == END_TERMINAL && check_terminal(position, end, e)) ||
 		(end->cause == END_BUDGET && check_budget(position, end->reason, e)))
 		return -1;

@@ -252,6 +252,43 @@ static void test_end(void)
 	position_done(&p);
 }
 
+#define RETURNS                                                                                    \
+	"machine: m\nversion: 1\ninitial: done\nbudget: {max_transitions: 9}\nreturns: r\n"        \
+	"schemas: {r: {n: {type: int, optional: true}}}\n"                                         \
+	"states:\n"                                                                                \
+	"  done: {kind: terminal, status: ok, reason: done, returns: {}}\n"
+
+/* Checks that a result stands in a journal of format 2 only. */
+static void test_returns(void)
+{
+	struct fixture returns;
+	fixture_init(&returns, RETURNS);
+	if (!ok(returns.m != NULL, "the machine loads"))
+		return;
+	for (int format = 1; format < 3; format++) {
+		struct position p;
+		struct err e = ERR_NONE;
+		char digest[POSITION_DIGEST_BYTES];
+		position_init(&p, returns.m);
+		json_auto_t *begin = json_pack("{s:s,s:s,s:i,s:{}}", "t", "begin", "machine", "m",
+			"format", format, "parameters");
+		AUTO_FREE char *text = json_dumps(begin, 0);
+		seq = 0;
+		apply(&p, text, NULL);
+		position_blackboard_digest(&p, digest);
+		json_auto_t *end = json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:s,s:{}}", "t", "end",
+			"state", "done", "cause", "terminal", "status", "ok", "reason", "done",
+			"totals", totals_encode(&p.totals), "blackboard", digest, "returns");
+		AUTO_FREE char *last = json_dumps(end, 0);
+		seq = 1;
+		is(try(&p, last, NULL, &e), format == 2 ? 0 : -1, "a result in format %d", format);
+		has_str(e.text, format == 2 ? "" : "a journal of format 1 has no result",
+			"says why");
+		position_done(&p);
+	}
+	fixture_done(&returns);
+}
+
 #define PARK                                                                                       \
 	"machine: m\nversion: 1\ninitial: park\nbudget: {max_transitions: 9}\n"                    \
 	"states:\n  park: {kind: wait, on: {signal: done}}\n"                                      \
@@ -432,6 +469,19 @@ static const char *const loop =
 
 #define VISITS(n) "{\"visits\":" n "}"
 
+/* A run whose first state has been entered three times. */
+static void begin_bounded(struct position *position, const struct machine *machine, int format)
+{
+	char begin[128];
+	snprintf(begin, sizeof(begin),
+		"{\"t\":\"begin\",\"machine\":\"m\",\"format\":%d,\"parameters\":{}}", format);
+	position_init(position, machine);
+	seq = 0;
+	apply(position, begin, NULL);
+	json_object_set_new(position->visits, "work", json_integer(3));
+	seq = 1;
+}
+
 /* Checks that visits are counted from the journal alone: attempts are none, a snapshot keeps them,
  * and a step of `exhausted` is where they are used up, and only there. */
 static void visits(void)
@@ -483,6 +533,13 @@ static void visits(void)
 	position_pass_branches(&p);
 	is_str(p.state->name, "done", "a branch that is exhausted is passed too");
 	position_done(&p);
+	begin_bounded(&p, bounded.m, 1);
+	e = ERR_NONE;
+	is(try(&p, ABOUT("step", "work") ",\"label\":\"exhausted\",\"goto\":\"choose\"}",
+		   VISITS("2"), &e),
+		-1, "a journal of format 1 has no such step");
+	has_str(e.text, "a journal of format 1 counts no visits", "says why");
+	position_done(&p);
 	fixture_done(&bounded);
 }
 
@@ -524,6 +581,7 @@ int main(void)
 	test_tampered();
 	test_entered();
 	test_end();
+	test_returns();
 	test_armed();
 	test_books();
 	test_refused();
