@@ -48,8 +48,8 @@ void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES])
 		tool ? t->not_kept : NULL};
 	*out = '\0';
 	if (fact->kind == FACT_VISITS)
-		snprintf(out, REDUCE_REASON_BYTES, "visited %lld times before",
-			(long long)fact->visits);
+		snprintf(out, REDUCE_REASON_BYTES, "visited %lld time%s before",
+			(long long)fact->visits, fact->visits == 1 ? "" : "s");
 	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++)
 		first_line(out, reasons[i] ? reasons[i] : "");
 	if (!*out && tool && t->stderr_tail && !(t->exit.known && !t->exit.value))

@@ -125,6 +125,27 @@ last() {
 	run -5 agent6 machine replay hello
 }
 
+@test "a rehearsal shows the result, and fails where it does not conform" {
+	need jq
+	run -0 --separate-stderr agent6 machine rehearse "$SCRATCH/count" --set text=hello
+	[[ $output == *$'\n       returns {"chars":5,"half":2,"text":"<b>hello"}\nok: counted'* ]]
+	run -0 --separate-stderr agent6 machine rehearse --json "$SCRATCH/count" --set text=hello
+	[[ $(tail -n 1 <<<"$output" | jq -c .returns) == '{"chars":5,"half":2,"text":"<b>hello"}' ]]
+	run -1 --separate-stderr agent6 machine rehearse "$SCRATCH/count" --set text=abcdefghij
+	[[ $output == *$'\nfailed: state done: returns.chars: 10 is more than 9, the maximum'* ]]
+	[[ $output != *"returns {"* ]]
+}
+
+@test "machine test computes the result of every end" {
+	run -0 agent6 machine test "$SCRATCH/count"
+	echo '{"text": "note"}' >"$SCRATCH/note.json"
+	run -1 agent6 machine test --blackboard "$SCRATCH/note.json" "$SCRATCH/count"
+	[[ $output == *'FAILED noted: '*'"seen.note" was read, but its field "note" is not set'* ]]
+	sed -i 's/min: 0/min: 1/' "$SCRATCH/count/machine.yaml"
+	run -1 agent6 machine test "$SCRATCH/count"
+	[[ $output == *'FAILED done: returns.chars: 0 is less than 1, the minimum'*"path: count -> which -> done"* ]]
+}
+
 @test "the fields of the result are part of the interface, and --against notes what changed of them" {
 	need jq
 	run -0 --separate-stderr agent6 machine check --report "$SCRATCH/count"

@@ -57,7 +57,7 @@ path_of() {
 	local types member
 	types=$(jq -r '.oneOf[].properties.t.const' "$AGENT6_SRC/schema/journal.schema.json" | sort | tr '\n' ' ')
 	[ "$(jq -r .t */journal.jsonl | sort -u | tr '\n' ' ')" = "$types" ]
-	for member in clause exit lost moved_aside not_run outcome planted poke woke_by; do
+	for member in clause exit lost moved_aside not_run outcome planted poke visits woke_by; do
 		jq -se "any(.[].fact // {}; has(\"$member\"))" */journal.jsonl >/dev/null || echo "no fact has $member"
 	done | { ! grep .; }
 }
