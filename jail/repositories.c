@@ -6,6 +6,7 @@
  * anywhere else nothing keeps a command from writing these names, so every one of them is moved.
  * Nothing is deleted: the user may have made it meanwhile.
  */
+#include "base/io.h"
 #include "base/tree.h"
 #include "base/utf8.h"
 #include "base/vcs.h"
@@ -46,6 +47,15 @@ static int make_room(const char *aside, char at[PATH_MAX], struct err *e)
 	return err_set(e, "there is no room in %s", aside);
 }
 
+/* Writes down where the moved entry was, for a run that ends before its journal has that. */
+static int write_origin(int room, const char *path, struct err *e)
+{
+	AUTO_FD int fd = openat(room, "from", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 || io_write(fd, path, strlen(path)))
+		return err_errno(e, "cannot write down its place");
+	return 0;
+}
+
 /* Moves the entry at `path` out of a tree that other commands may be changing. Nobody should enter
  * it by accident: it gets another name, and a directory loses its permissions. */
 static int move(const char *path, const char *aside, char to[PATH_MAX], struct err *e)
@@ -61,7 +71,7 @@ static int move(const char *path, const char *aside, char to[PATH_MAX], struct e
 	if (from < 0 || fstatat(from, name, &st, AT_SYMLINK_NOFOLLOW))
 		return err_errno(e, "cannot open what is above it");
 	AUTO_FD int room = make_room(aside, to, e);
-	if (room < 0 || tree_move(from, name, room, e))
+	if (room < 0 || write_origin(room, path, e) || tree_move(from, name, room, e))
 		return -1;
 	snprintf(to + strlen(to), PATH_MAX - strlen(to), "/moved");
 	if (renameat(room, name, room, "moved") ||

@@ -66,6 +66,10 @@ $(teeth): $(out)/teeth/%: $(host_gen) $(teeth_sources) $(wildcard jail/*.h) test
 	@$(host_gen) $(patsubst without-%,%,$*) >$@.gen/jail/seccomp_programs.h
 	$(call say,link $@) $(teeth_build)
 
-teeth: all $(teeth) $(attack) $(out)/tests/security/jail_attacks_test
+# The archives' relay.o is not taken, because no_relay.o defines all that it does.
+$(out)/teeth/agent6: $(out)/obj/engine/cli/main.o $(out)/obj/tests/security/no_relay.o $(call lib,$(filter $(modules),$(mods.agent6)))
+	$(call say,link $@) $(CC) $(CFLAGS) $(LDFLAGS) -o $@ $^ $(libs.agent6)
+
+teeth: all $(teeth) $(out)/teeth/agent6 $(attack) $(out)/tests/security/jail_attacks_test
 	@tests/security/teeth $(out)
 .PHONY: teeth

@@ -40,6 +40,7 @@ void report_done(struct report *report)
 	json_decref(report->autorun);
 	json_decref(report->repositories);
 	json_decref(report->data);
+	json_decref(report->aside);
 	buf_done(&report->rows);
 }
 
@@ -278,7 +279,7 @@ static void add_steps(const struct report *report, struct buf *out)
 
 static bool has_repositories(const struct report *report)
 {
-	return json_array_size(report->repositories) || report->data;
+	return json_array_size(report->repositories) || report->data || report->aside;
 }
 
 /* The sections in their order on the page; one with `is_shown` is there only if that says so. A

@@ -34,6 +34,7 @@ struct report {
 	json_t *spans;            /* STATE: [began_us, ended_us, succeeded, ...] flat */
 	json_t *repositories;     /* repositories_collect; owned */
 	json_t *data;             /* data_repositories; owned; NULL: there is none */
+	json_t *aside;            /* moved_aside_list; owned; NULL: there is none */
 	json_t *autorun;          /* as in a position; owned; NULL: nothing is known */
 	struct drive_result result;
 	/* The place of the commits of a machine that writes code; "": it made none. */

@@ -175,7 +175,7 @@ void report_autorun(const struct report *report, struct buf *out)
 
 void report_repositories(const struct report *report, struct buf *out)
 {
-	repositories_html(report->repositories, report->data, out);
+	repositories_html(report->repositories, report->aside, report->data, out);
 }
 
 /* --- confinement ----------------------------------------------------------------------------- */

@@ -3,10 +3,11 @@
 #include "base/json.h"
 #include "launch/planted.h"
 #include "report/html.h"
+#include "report/text.h"
 
 #include <limits.h>
 
-enum { LINES_MAX = 1000 };
+enum { LINES_MAX = 1000, SHOWN_MAX = 40 };
 
 void repositories_collect(json_t *lines, const struct line *line)
 {
@@ -94,9 +95,62 @@ static void add_data(const json_t *data, struct buf *out)
 			      "it may hold others.</p>\n");
 }
 
-void repositories_html(const json_t *lines, const json_t *data, struct buf *out)
+/* Reports whether a line of the journal has the entry that lies at `to`. */
+static bool is_journaled(const json_t *lines, const char *to)
+{
+	size_t i, k;
+	const json_t *line, *one;
+	json_array_foreach (lines, i, line)
+		json_array_foreach (json_object_get(line, "moved"), k, one)
+			if (!strcmp(json_get_text(one, "to"), to))
+				return true;
+	return false;
+}
+
+/* Adds the entries of commands that were cut before their step was recorded. */
+static void add_unrecorded(const json_t *lines, const json_t *aside, struct buf *out)
+{
+	size_t i;
+	const json_t *one;
+	json_auto_t *rest = json_array();
+	json_array_foreach (aside, i, one)
+		if (!is_journaled(lines, json_get_text(one, "to")))
+			json_array_append(rest, (json_t *)one);
+	if (!json_array_size(rest))
+		return;
+	buf_adds(out,
+		"<p>Commands that were cut made these; they were moved aside as well.</p>\n<p>");
+	add_moved(rest, out);
+	buf_adds(out, "</p>\n");
+}
+
+void repositories_html(
+	const json_t *lines, const json_t *aside, const json_t *data, struct buf *out)
 {
 	if (json_array_size(lines))
 		add_lines(lines, out);
+	add_unrecorded(lines, aside, out);
 	add_data(data, out);
+}
+
+void moved_aside_text(const json_t *aside, struct buf *out)
+{
+	size_t i;
+	const json_t *one;
+	buf_adds(out,
+		json_array_size(aside) ? "  repositories that commands made, moved aside\n" : "");
+	json_array_foreach (aside, i, one) {
+		AUTO_BUF back = BUF_INIT(64 * 1024);
+		const char *path = json_get_text(one, "path");
+		if (i == SHOWN_MAX) {
+			buf_addf(out, "    and %zu more, see --json\n", json_array_size(aside) - i);
+			break;
+		}
+		planted_restore(path, json_get_text(one, "to"), &back);
+		buf_adds(out, "    ");
+		text_clean(out, path, PATH_MAX);
+		buf_adds(out, "; back with: ");
+		text_clean(out, back.failed ? "" : back.data, 64 * 1024);
+		buf_addc(out, '\n');
+	}
 }

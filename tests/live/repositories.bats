@@ -64,6 +64,28 @@ setup() {
 	[[ -e "$SCRATCH/ws/sub/a b/.git/HEAD" ]]
 }
 
+@test "a repository of a command that was cut is moved aside, and status and the page name it" {
+	tool_machine cut '[sh, -c, "git init -q sub; touch ready; exec sleep 300"]'
+	"$AGENT6_BIN/agent6" machine run "$SCRATCH/cut" >"$SCRATCH/out" 2>&1 &
+	local run=$! home
+	eventually test -e "$SCRATCH/ws/ready"
+	kill -KILL "$run"
+	wait "$run" || true
+	home=$(instance cut)
+	eventually test -e "$home/aside/1/moved"
+	[[ ! -e $SCRATCH/ws/sub/.git ]]
+	agent6 machine status --json cut | jq -e --arg ws "$SCRATCH/ws" --arg home "$home" \
+		'.moved_aside == [{path: ($ws + "/sub/.git"), to: ($home + "/aside/1/moved")}]'
+	agent6 machine report cut -o "$SCRATCH/page.html"
+	grep -F -A1 "Commands that were cut made these" "$SCRATCH/page.html" | grep -F "$SCRATCH/ws/sub/.git</code>, now "
+	run agent6 machine status cut
+	echo "$output"
+	[[ $output == *"moved aside"*"$SCRATCH/ws/sub/.git; back with: chmod u+rwX "* ]]
+	eval "$(sed -n 's/.*back with: //p' <<<"$output")"
+	[[ -e $SCRATCH/ws/sub/.git/HEAD ]]
+	agent6 machine status --json cut | jq -e '.moved_aside == null'
+}
+
 @test "a data directory that is too deep or holds many repositories is not searched as a whole, and that is said" {
 	tool_machine full '["true"]'
 	go full

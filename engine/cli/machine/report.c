@@ -2,6 +2,7 @@
 #include "base/io.h"
 #include "cli/verb/opened_instance.h"
 #include "instance/data_repositories.h"
+#include "instance/moved_aside.h"
 #include "instance/recover.h"
 #include "report/exposure.h"
 #include "run/replay.h"
@@ -36,6 +37,7 @@ static int collect(struct report *report, const struct opened_instance *instance
 	report->steps = count_steps(&instance->instance);
 	report->dir_fd = instance->instance.dir_fd;
 	report->data = data_repositories(&instance->instance);
+	report->aside = moved_aside_list(&instance->instance);
 	summary_read_layers(&report->summary, &instance->instance);
 	if (replay_run(&instance->instance, &q, &report->result, &blackboard, e))
 		return -1;

@@ -3,7 +3,9 @@
 #include "base/json.h"
 #include "cli/verb/opened_instance.h"
 #include "instance/data_repositories.h"
+#include "instance/moved_aside.h"
 #include "report/autorun_text.h"
+#include "report/repositories_text.h"
 #include "report/show.h"
 #include "report/text.h"
 #include <string.h>
@@ -13,7 +15,8 @@ enum {
 	STATUS_BYTES_MAX = 64 * 1024 * 1024,
 	VALUE_COLUMNS = 76,
 	VALUE_INDENT = 20,
-	LABEL_COLUMNS = 12
+	LABEL_COLUMNS = 12,
+	SHOWN_MAX = 40
 };
 
 static void add(struct buf *out, const char *label, const char *value)
@@ -159,7 +162,6 @@ static void add_branch(struct buf *out, const json_t *status)
 /* Adds a heading and the files below it, of which there may be many. */
 static void add_autorun(struct buf *out, const json_t *status)
 {
-	enum { SHOWN_MAX = 40 };
 	const json_t *autorun = json_object_get(status, "autorun"), *file;
 	size_t i;
 	AUTO_BUF rest = BUF_INIT(256);
@@ -248,6 +250,7 @@ static void status_text(const json_t *status, struct buf *out)
 	add(out, "profile", json_get_text(status, "profile"));
 	add_bundle(out, status);
 	add_autorun(out, status);
+	moved_aside_text(json_object_get(status, "moved_aside"), out);
 	add_repositories(out, status);
 	add_blackboard(out, json_object_get(status, "blackboard"));
 	add_question(out, status);
@@ -262,6 +265,8 @@ static int show(const struct opened_instance *opened, const struct call *call)
 		return verb_fail(EXIT_DAMAGED, &e);
 	json_t *found = data_repositories(&opened->instance);
 	json_object_set_new(status, "repositories", found ? found : json_null());
+	json_t *moved = moved_aside_list(&opened->instance);
+	json_object_set_new(status, "moved_aside", moved ? moved : json_null());
 	if (call_has(call, "json")) {
 		text_json_line(status);
 		return EXIT_OK;
