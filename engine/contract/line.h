@@ -7,6 +7,7 @@
 #ifndef CONTRACT_LINE_H
 #define CONTRACT_LINE_H
 #include "contract/fact.h"
+#include "contract/totals.h"
 
 #define JOURNAL_LINES(X)                                                                           \
 	X(BEGIN, "begin")      /* the first line */                                                \
@@ -48,6 +49,12 @@ WORDS_FUNCTIONS(stopper);
  * from 2 on, its variable stays as it was, and states may be exhausted. */
 enum { JOURNAL_FORMAT_FIRST = 1, JOURNAL_FORMAT_LAST = 2 };
 
+/* Totals that a line may hold; those of a wrong form have -1 transitions, as no run has. */
+struct line_totals {
+	bool given;
+	struct totals sum;
+};
+
 struct line_begin {
 	const char *instance, *machine, *bundle, *profile, *agent6;
 	const char *workspace, *repository; /* NULL: not known; there is none */
@@ -61,8 +68,8 @@ struct line_retry {
 };
 
 struct line_armed {
-	const char *wake; /* the time at which it ends by itself; NULL: never */
-	json_t *totals;   /* of the run; NULL: in an old line */
+	const char *wake;          /* the time at which it ends by itself; NULL: never */
+	struct line_totals totals; /* of the run; not given in an old line */
 };
 
 struct line_notify {
@@ -88,7 +95,7 @@ struct line_end {
 	const char *reason;
 	enum end_cause cause;
 	int64_t transitions;
-	json_t *totals;
+	struct line_totals totals;
 	const char *blackboard; /* its digest */
 	json_t *returns;        /* the machine's result; NULL: none */
 };

@@ -35,7 +35,7 @@
 #define LINE_ARMED_MEMBERS(X) \
 	LINE_STATE(X) \
 	X(TEXT, ALWAYS, "wake", armed.wake) \
-	X(OBJECT, ELSE, "totals", armed.totals)
+	X(TOTALS, ELSE, "totals", armed.totals)
 #define LINE_NOTIFY_MEMBERS(X) \
 	LINE_STATE(X) \
 	X(LEVEL, NEEDED, "level", notify.level) \
@@ -66,7 +66,7 @@
 	X(TEXT, NEEDED, "reason", end.reason) \
 	X(CAUSE, NEEDED, "cause", end.cause) \
 	X(COUNT, NEEDED, "transitions", end.transitions) \
-	X(OBJECT, NEEDED, "totals", end.totals) \
+	X(TOTALS, NEEDED, "totals", end.totals) \
 	X(TEXT, NEEDED, "blackboard", end.blackboard) \
 	X(OBJECT, ELSE, "returns", end.returns)
 /* clang-format on */

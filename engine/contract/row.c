@@ -5,6 +5,14 @@
 
 #include <math.h>
 
+static bool read_totals(const json_t *value, struct line_totals *out)
+{
+	out->given = json_is_object(value);
+	if (out->given && totals_decode(value, &out->sum))
+		out->sum = (struct totals){.transitions = -1};
+	return out->given;
+}
+
 bool row_read(const struct row *row, json_t *value, void *into)
 {
 	void *at = (char *)into + row->at;
@@ -29,6 +37,7 @@ bool row_read(const struct row *row, json_t *value, void *into)
 	case ROW_LIST:
 		*(json_t **)at = json_is_array(value) ? value : NULL;
 		return json_is_array(value);
+	case ROW_TOTALS: return read_totals(value, at);
 	case ROW_OUTCOME:
 		*(enum outcome *)at = outcome_find(text);
 		return outcome_find(text) != OUTCOME_COUNT;
@@ -52,6 +61,7 @@ bool row_read(const struct row *row, json_t *value, void *into)
 static json_t *value_of(const struct row *row, const void *at)
 {
 	const struct fact_number *number = at;
+	const struct line_totals *totals = at;
 	const char *text = row->type == ROW_TEXT ? *(const char *const *)at : NULL;
 	switch (row->type) {
 	case ROW_TEXT: return text ? json_string(text) : NULL;
@@ -67,6 +77,7 @@ static json_t *value_of(const struct row *row, const void *at)
 								  : NULL;
 	case ROW_OBJECT:
 	case ROW_LIST: return json_incref(*(json_t *const *)at);
+	case ROW_TOTALS: return totals->given ? totals_encode(&totals->sum) : NULL;
 	case ROW_OUTCOME: return json_string(outcome_name(*(const enum outcome *)at));
 	case ROW_WAKER: return json_string(waker_name(*(const enum waker *)at));
 	case ROW_LEVEL: return json_string(notify_level_name(*(const enum notify_level *)at));

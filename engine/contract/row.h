@@ -17,6 +17,7 @@ enum row_type {
 	ROW_FLAG,    /* bool */
 	ROW_OBJECT,  /* json_t * */
 	ROW_LIST,    /* json_t * */
+	ROW_TOTALS,  /* struct line_totals */
 	ROW_OUTCOME, /* enum outcome */
 	ROW_WAKER,   /* enum waker */
 	ROW_LEVEL,   /* enum notify_level */

@@ -10,7 +10,6 @@
 #include "machine/kind.h"
 #include "machine/template.h"
 
-#include <math.h>
 #include <string.h>
 
 static void count_visit(struct position *position)
@@ -61,16 +60,6 @@ void position_copy(struct position *to, const struct position *from)
 	to->failure = json_incref(from->failure);
 	to->autorun = json_incref(from->autorun);
 	to->returns = json_incref(from->returns);
-}
-
-void totals_add(struct totals *totals, const struct spend *spend)
-{
-	totals->input_tokens = num_add(totals->input_tokens, spend->input_tokens);
-	totals->output_tokens = num_add(totals->output_tokens, spend->output_tokens);
-	totals->cached_tokens = num_add(totals->cached_tokens, spend->cached_tokens);
-	totals->microusd = num_add(totals->microusd, spend->microusd);
-	totals->unpriced |= spend->unpriced || spend->unmetered;
-	totals->unmetered |= spend->unmetered;
 }
 
 static void book(struct position *position, const struct spend *spend)
@@ -355,11 +344,12 @@ static int apply_retry(struct position *position, const struct line *line, struc
 	return 0;
 }
 
-static int check_totals(const struct position *position, const json_t *recorded, struct err *e)
+static int check_totals(
+	const struct position *position, const struct line_totals *recorded, struct err *e)
 {
-	json_auto_t *totals = totals_encode(&position->totals);
-	return json_equal(totals, recorded) ? 0
-					    : err_set(e, "its totals are not the sum of the steps");
+	return recorded->given && totals_equal(&position->totals, &recorded->sum)
+		       ? 0
+		       : err_set(e, "its totals are not the sum of the steps");
 }
 
 static int apply_armed(struct position *position, const struct line *line, struct err *e)
@@ -376,7 +366,7 @@ static int apply_armed(struct position *position, const struct line *line, struc
 	/* A stopped run goes on with the same instant. */
 	if (position->armed && at != position->wake_us)
 		return err_set(e, "the wait was armed for another instant");
-	if (line->armed.totals && check_totals(position, line->armed.totals, e))
+	if (line->armed.totals.given && check_totals(position, &line->armed.totals, e))
 		return -1;
 	position->wake_us = at;
 	position->armed = true;
@@ -510,7 +500,7 @@ static int apply_end(struct position *position, const struct line *line, struct 
 	if (!position->foreign && strcmp(end->blackboard, digest) != 0)
 		return err_set(e, "its blackboard is another one: %s is recorded, %s was rebuilt",
 			end->blackboard, digest);
-	if (check_totals(position, end->totals, e))
+	if (check_totals(position, &end->totals, e))
 		return -1;
 	position->ended = true;
 	position->ended_ok = end->status == OUTCOME_OK;
@@ -570,16 +560,4 @@ void position_blackboard_digest(const struct position *position, char out[POSITI
 	char hex[SHA256_HEX + 1];
 	sha256_hex(text.data, text.len, hex);
 	snprintf(out, POSITION_DIGEST_BYTES, "sha256:%s", hex);
-}
-
-json_t *totals_encode(const struct totals *t)
-{
-	json_t *totals =
-		json_pack("{s:I,s:I,s:I,s:I,s:f,s:b}", "transitions", (json_int_t)t->transitions,
-			"input_tokens", (json_int_t)t->input_tokens, "output_tokens",
-			(json_int_t)t->output_tokens, "cached_tokens", (json_int_t)t->cached_tokens,
-			"usd", (double)t->microusd / 1e6, "unpriced", t->unpriced);
-	if (t->unmetered)
-		json_object_set_new(totals, "unmetered", json_true());
-	return totals;
 }

@@ -20,12 +20,6 @@ enum {
 /* Limit of the text that a state notifies on entry. */
 enum { NOTIFY_BYTES_MAX = 1024 * 1024 };
 
-struct totals {
-	int64_t transitions, input_tokens, output_tokens, cached_tokens, microusd;
-	bool unpriced;  /* some spend had no price: microusd is a lower bound */
-	bool unmetered; /* some spend was not reported: it is estimated */
-};
-
 struct position {
 	const struct machine *machine;
 	bool foreign;              /* the journal is another machine's: only the path is compared */
@@ -84,11 +78,6 @@ bool position_retries(const struct position *position, const struct reduced *red
 
 /* Writes the SHA-256 of the canonical blackboard, as in `end`. */
 void position_blackboard_digest(const struct position *position, char out[POSITION_DIGEST_BYTES]);
-json_t *totals_encode(const struct totals *totals);
-/* Returns -1 if `data` is not from totals_encode. */
-int totals_decode(json_t *data, struct totals *out);
-/* Adds an execution's spending; does not count a transition. */
-void totals_add(struct totals *totals, const struct spend *spend);
 
 /* Encode and decode for the snapshot. Decoding checks everything against the machine. */
 json_t *position_encode(const struct position *position);

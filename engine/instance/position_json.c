@@ -1,7 +1,6 @@
 #include "base/utf8.h"
 #include "instance/position.h"
 
-#include <math.h>
 #include <string.h>
 
 json_t *position_encode(const struct position *position)
@@ -24,21 +23,6 @@ json_t *position_encode(const struct position *position)
 		position->autorun, "visits", position->visits, "format",
 		position->format > JOURNAL_FORMAT_FIRST ? json_integer(position->format) : NULL,
 		"returns", position->returns);
-}
-
-int totals_decode(json_t *data, struct totals *out)
-{
-	json_int_t transitions, input, output, cached;
-	double usd;
-	int unpriced, unmetered = 0;
-	if (json_unpack_ex(data, NULL, JSON_STRICT, "{s:I,s:I,s:I,s:I,s:f,s:b,s?b}", "transitions",
-		    &transitions, "input_tokens", &input, "output_tokens", &output, "cached_tokens",
-		    &cached, "usd", &usd, "unpriced", &unpriced, "unmetered", &unmetered) ||
-		!(usd >= 0 && usd < 9e12))
-		return -1;
-	*out = (struct totals){
-		transitions, input, output, cached, llround(usd * 1e6), unpriced, unmetered};
-	return 0;
 }
 
 static int failure_check(json_t *data)

@@ -566,7 +566,7 @@ void show_end(struct show *show, const char *id, const struct line *line)
 	struct drive_result r = {.status = line->end.status == OUTCOME_OK ? RUN_OK : RUN_FAILED,
 		/* The end carries the number of the step that would have come. */
 		.seq = line->seq > 0 ? (uint64_t)line->seq - 1 : 0,
-		.totals = show_totals(line->end.totals)};
+		.totals = line->end.totals.sum};
 	snprintf(r.reason, sizeof(r.reason), "%s", line->end.reason);
 	show_result(show, id, &r);
 }

@@ -60,13 +60,12 @@ static bool finish(
 	char digest[POSITION_DIGEST_BYTES];
 	position_blackboard_digest(&drive->at, digest);
 	char ts[CLOCK_TEXT_BYTES];
-	json_auto_t *totals = totals_encode(&drive->at.totals);
 	struct line line = drive_line(drive, LINE_END, ts);
 	line.end = (struct line_end){.status = ok ? OUTCOME_OK : OUTCOME_FAILED,
 		.reason = reason,
 		.cause = cause,
 		.transitions = drive->at.totals.transitions,
-		.totals = totals,
+		.totals = {true, drive->at.totals},
 		.blackboard = digest,
 		.returns = returns};
 	if (drive_commit(drive, &line)) {
@@ -388,8 +387,8 @@ static bool arm_wait(struct drive *drive)
 	clock_text(wake_us, wake);
 	/* `machine list` reads only the last line, so that line carries the totals, as an end
 	 * does. */
-	json_auto_t *totals = totals_encode(&drive->at.totals);
-	line.armed = (struct line_armed){drive->at.state->wait.timed ? wake : NULL, totals};
+	line.armed = (struct line_armed){.wake = drive->at.state->wait.timed ? wake : NULL,
+		.totals = {true, drive->at.totals}};
 	if (due)
 		return drive_queue(drive, &line);
 	if (!drive_commit(drive, &line))

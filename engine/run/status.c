@@ -242,18 +242,19 @@ static json_t *bundle(int journal)
 }
 
 /* Returns the totals that the line holds; NULL: none. */
-static json_t *recorded_totals(const struct line *line)
+static const struct totals *recorded_totals(const struct line *line)
 {
-	return line->type == LINE_END     ? line->end.totals
-	       : line->type == LINE_ARMED ? line->armed.totals
-					  : NULL;
+	const struct line_totals *totals = line->type == LINE_END     ? &line->end.totals
+					   : line->type == LINE_ARMED ? &line->armed.totals
+								      : NULL;
+	return totals && totals->given ? &totals->sum : NULL;
 }
 
 /* Describes an instance. If its last line is an end or a wait, that line has the totals and no
  * agent asks anything. The lock is looked at only if it can change the status. */
 static json_t *describe_instance(int machines, const char *id, int journal, const struct line *last)
 {
-	json_t *told = recorded_totals(last);
+	const struct totals *told = recorded_totals(last);
 	bool step = last->type == LINE_STEP, end = last->type == LINE_END;
 	const char *state = step ? last->go_to : last->state;
 	json_int_t seq = last->seq > 0 ? last->seq : 0;
@@ -266,7 +267,7 @@ static json_t *describe_instance(int machines, const char *id, int journal, cons
 		seq - (!step && seq > 0), "reason",
 		end && *last->end.reason ? last->end.reason : NULL, "updated",
 		*last->ts ? last->ts : NULL, "totals",
-		told ? json_incref(told) : spent(&i, journal), "bundle", bundle(journal));
+		told ? totals_encode(told) : spent(&i, journal), "bundle", bundle(journal));
 }
 
 /* Checks whether the journal is empty because the start was refused, or because lines were lost. */

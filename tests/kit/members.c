@@ -35,7 +35,7 @@ static const struct kind {
 	const char *all; /* the words, each with a comma after it */
 } kinds[] = {{"TEXT", "string", 0, NULL}, {"NUMBER", "integer", 0, NULL},
 	{"COUNT", "integer", 0, NULL}, {"FLAG", "boolean", 0, NULL}, {"OBJECT", "object", 0, NULL},
-	{"LIST", "array", 0, NULL}, {"USD", "number", 0, NULL},
+	{"LIST", "array", 0, NULL}, {"TOTALS", "object", 0, NULL}, {"USD", "number", 0, NULL},
 #define TEXT_AND_COMMA(name, text) text ","
 #define CHOICE(row, LIST)                                                                          \
 	{                                                                                          \

@@ -21,6 +21,12 @@ static const struct member lines[LINE_TYPE_COUNT][20] = {OF(BEGIN, ), OF(STEP, L
 	OF(RETRY, LINE_FACT), OF(ARMED, ), OF(NOTIFY, ), OF(EGRESS, ), OF(AUTORUN, ),
 	OF(SPEND, SPEND_MEMBERS), OF(STOP, ), OF(END, )};
 
+/* The members of a struct totals, which has no table. */
+static const struct member totals[] = {{"COUNT", "ALWAYS", "transitions"},
+	{"COUNT", "ALWAYS", "input_tokens"}, {"COUNT", "ALWAYS", "output_tokens"},
+	{"COUNT", "ALWAYS", "cached_tokens"}, {"USD", "ALWAYS", "usd"},
+	{"FLAG", "ALWAYS", "unpriced"}, {"FLAG", "ELSE", "unmetered"}, {NULL, NULL, NULL}};
+
 static void test_schema(void)
 {
 	char path[4096];
@@ -37,6 +43,8 @@ static void test_schema(void)
 			members_same(schema, def, name, lines[type]);
 	}
 	is(json_array_size(all), LINE_TYPE_COUNT, "and there is no other");
+	members_same(schema, json_object_get(json_object_get(schema, "$defs"), "totals"), "totals",
+		totals);
 }
 
 static void comes_back(const char *file, const json_t *json)
@@ -94,9 +102,13 @@ static void test_broken(void)
 	decode("{\"t\":\"end\",\"cause\":\"bored\",\"status\":\"OK\",\"totals\":1}", &end, 0);
 	is(end.end.cause, END_CAUSE_COUNT, "an unknown cause");
 	is(end.end.status, OUTCOME_COUNT, "an unknown status");
-	ok(!end.end.totals, "totals that are none");
+	ok(!end.end.totals.given, "totals that are none");
 	decode("{\"t\":\"wait.armed\",\"wake\":null}", &armed, 0);
-	ok(!armed.armed.wake && !armed.armed.totals, "a wait without an end, in an old line");
+	ok(!armed.armed.wake && !armed.armed.totals.given, "a wait without an end, in an old line");
+	AUTO_LINE odd;
+	decode("{\"t\":\"wait.armed\",\"wake\":null,\"totals\":{\"usd\":0}}", &odd, 0);
+	ok(odd.armed.totals.given && odd.armed.totals.sum.transitions < 0,
+		"totals of a wrong form are those of no run");
 	decode("{\"t\":\"spend\",\"input_tokens\":-1}", &spend, -1);
 	is(spend.type, LINE_SPEND, "but it is a line");
 }
