@@ -250,9 +250,12 @@ static void add_when(struct buf *out, const char *term, int64_t unix_us)
 static void add_about(const struct report *report, struct buf *out)
 {
 	AUTO_BUF overrides = BUF_INIT(1024), check = BUF_INIT(256);
-	const json_t *given = json_object_get(report->begin, "parameters");
-	AUTO_FREE char *parameters = json_object_size(given) ? json_text(given) : NULL;
-	text_join(&overrides, json_object_get(report->begin, "overrides"));
+	AUTO_LINE line;
+	line_decode(report->begin, &line, NULL);
+	const struct line_begin *begin = &line.begin;
+	AUTO_FREE char *parameters =
+		json_object_size(begin->parameters) ? json_text(begin->parameters) : NULL;
+	text_join(&overrides, begin->overrides);
 	buf_addf(&check, "agent6 machine verify %s", report->id);
 	buf_adds(out, "<dl class=\"terms\">\n");
 	html_term(out, "machine", report->machine->name);
@@ -264,7 +267,7 @@ static void add_about(const struct report *report, struct buf *out)
 		html_term(out, "commits", report->commits);
 	html_term(out, "parameters", parameters ? parameters : "the machine's own");
 	html_term(out, "allowed by hand", overrides.len ? overrides.data : "nothing");
-	html_term(out, "agent6", json_get_text(report->begin, "agent6"));
+	html_term(out, "agent6", begin->agent6 ? begin->agent6 : "");
 	html_term(out, "check its journal", check.data);
 	buf_adds(out, "</dl>\n");
 }

@@ -1,4 +1,5 @@
 #include "run/drive_private.h"
+#include "run/egress.h"
 
 #include "base/clock.h"
 #include "base/io.h"
@@ -143,18 +144,14 @@ static bool commit_fact(struct drive *drive, struct fact *fact, bool ride)
 	return judge(drive, fact, &reduced) && commit_judged(drive, fact, &reduced, ride);
 }
 
-static bool queue_egress(struct drive *drive, json_t *lines)
+static bool queue_egress(struct drive *drive, json_t *by_endpoint)
 {
-	size_t i;
-	json_t *sum;
-	json_array_foreach (lines, i, sum) {
+	const char *endpoint;
+	json_t *sums;
+	json_object_foreach (by_endpoint, endpoint, sums) {
 		char ts[CLOCK_TEXT_BYTES];
 		struct line line = drive_line(drive, LINE_EGRESS, ts);
-		line.egress = (struct line_egress){.endpoint = json_get_text(sum, "endpoint"),
-			.connections = json_get_int(sum, "connections"),
-			.up = json_get_int(sum, "up"),
-			.down = json_get_int(sum, "down"),
-			.refusals = json_object_get(sum, "refusals")};
+		line.egress = egress_line(endpoint, sums);
 		if (!drive_queue(drive, &line))
 			return false;
 	}

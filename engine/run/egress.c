@@ -56,17 +56,13 @@ void egress_add(json_t *by_endpoint, const json_t *line)
 				json_object_get(sum, "refusals"), *proxied ? proxied : refused, 1);
 }
 
-json_t *egress_lines(const json_t *by_endpoint, const char *state)
+struct line_egress egress_line(const char *endpoint, const json_t *sums)
 {
-	json_t *lines = json_array(), *sum;
-	const char *endpoint;
-	json_object_foreach ((json_t *)(uintptr_t)by_endpoint, endpoint, sum) {
-		json_t *line = json_deep_copy(sum);
-		json_object_set_new(line, "state", json_string(state));
-		json_object_set_new(line, "endpoint", json_string(endpoint));
-		json_array_append_new(lines, line);
-	}
-	return lines;
+	return (struct line_egress){.endpoint = endpoint,
+		.connections = json_get_int(sums, "connections"),
+		.up = json_get_int(sums, "up"),
+		.down = json_get_int(sums, "down"),
+		.refusals = json_object_get(sums, "refusals")};
 }
 
 static int open_ends(struct egress *egress, int *broker_fd, int *facts_in, struct err *e)

@@ -6,6 +6,7 @@
 #define RUN_EGRESS_H
 #include "base/buf.h"
 #include "base/child.h"
+#include "contract/line.h"
 #include <jansson.h>
 
 enum { EGRESS_ENDPOINTS_MAX = 64 };
@@ -13,8 +14,8 @@ enum { EGRESS_ENDPOINTS_MAX = 64 };
 /* Adds one of the broker's facts to the sums by endpoint: {connections, up, down, refusals}. The
  * line is untrusted. A new endpoint beyond EGRESS_ENDPOINTS_MAX is dropped. */
 void egress_add(json_t *by_endpoint, const json_t *line);
-/* Returns an array of lines to journal. New reference. */
-json_t *egress_lines(const json_t *by_endpoint, const char *state);
+/* Returns what the journal says of an endpoint and its sums, which are borrowed. */
+struct line_egress egress_line(const char *endpoint, const json_t *sums);
 
 struct egress {
 	struct child broker; /* pid -1: none */

@@ -46,7 +46,7 @@ struct live {
 
 /* Run one execution. `*fact`, which comes as FACT_NONE, is filled when LIVE_FACT is returned (to be
  * released);
- * `*egress` is then an array of lines to journal with it. */
+ * `*egress` is then sums by endpoint to journal with it (run/egress.h), a new reference. */
 enum live_end live_tool(struct live *live, const struct step *step, struct fact *fact,
 	json_t **egress, struct err *e);
 enum live_end live_agent(struct live *live, const struct step *step, struct fact *fact,

@@ -332,7 +332,7 @@ enum live_end live_jail(struct live *live, const struct step *step, struct fact 
 	if (end == LIVE_FACT)
 		run_audit_tool(live, step, fact);
 	if (end == LIVE_FACT && egress && r.egress.by_endpoint) {
-		*egress = egress_lines(r.egress.by_endpoint, step->state->name);
+		*egress = json_incref(r.egress.by_endpoint);
 		run_audit_egress(live, step, *egress);
 	}
 	json_decref(r.egress.by_endpoint);

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/utf8.h"
+#include "run/egress.h"
 #include "run/question.h"
 
 #include <signal.h>
@@ -94,15 +95,15 @@ void run_audit_planted(struct live *live, const struct step *step, const json_t 
 				json_object_get(one, "path"), "to", json_object_get(one, "to")));
 }
 
-void run_audit_egress(struct live *live, const struct step *step, const json_t *lines)
+void run_audit_egress(struct live *live, const struct step *step, const json_t *by_endpoint)
 {
-	size_t i;
-	const json_t *line;
-	json_array_foreach (lines, i, line) {
-		json_t *refusals = json_object_get(line, "refusals");
-		if (json_object_size(refusals))
+	const char *endpoint;
+	json_t *sums;
+	json_object_foreach ((json_t *)(uintptr_t)by_endpoint, endpoint, sums) {
+		struct line_egress line = egress_line(endpoint, sums);
+		if (json_object_size(line.refusals))
 			note(live, step, AUDIT_EGRESS_REFUSED,
-				json_pack("{s:O, s:O}", "endpoint",
-					json_object_get(line, "endpoint"), "refusals", refusals));
+				json_pack("{s:s, s:O}", "endpoint", line.endpoint, "refusals",
+					line.refusals));
 	}
 }

@@ -18,6 +18,6 @@ void run_audit_take(struct live *live, const struct step *step, const json_t *ev
 void run_audit_tool(struct live *live, const struct step *step, const struct fact *fact);
 /* Records the repositories that a command made. */
 void run_audit_planted(struct live *live, const struct step *step, const json_t *planted);
-/* Records the refusals in the lines that `egress_lines` made. */
-void run_audit_egress(struct live *live, const struct step *step, const json_t *lines);
+/* Records the refusals in the sums by endpoint. */
+void run_audit_egress(struct live *live, const struct step *step, const json_t *by_endpoint);
 #endif

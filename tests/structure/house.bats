@@ -230,6 +230,31 @@ shared_headers() {
 	[[ $(shared_tags) == "struct place" && $(shared_headers) == layout.h ]]
 }
 
+# The names of all members in the tables of engine/contract, joined by |.
+contract_members() {
+	{
+		printf '%s\n' t ts seq fact input_tokens output_tokens cached_tokens usd unmetered unpriced
+		sed -nE 's/^\tX\([A-Z]+, (NEEDED|ALWAYS|ELSE), "([a-z0-9_]+)".*/\2/p' engine/contract/*_table.h
+	} | sort -u | paste -sd'|'
+}
+
+# FILES that read such a member from a JSON object by its name.
+member_readers() {
+	grep -lE "json_(object_get|get_text|get_int)\([^\"]*, \"($(contract_members))\"" "$@" || true
+}
+
+@test "lines, facts, orders and tasks are read as structs: no file takes a member by its name, but for a list" {
+	mapfile -t files < <(sources engine | grep '\.c$' | grep -vE '^engine/(contract|provider|rehearse)/')
+	diff <(sed '/^#/d; s/ .*//' tests/structure/members | sort) <(member_readers "${files[@]}" | sort)
+}
+
+@test "the check of members sees one that is read by its name" {
+	[[ $(contract_members) == *'|goto|'*'|woke_by|'* ]]
+	echo 'const char *to = json_get_text(line, "goto");' >"$SCRATCH/bad.c"
+	echo 'const char *to = json_get_text(line, "anything");' >"$SCRATCH/good.c"
+	[[ $(member_readers "$SCRATCH/bad.c" "$SCRATCH/good.c") == "$SCRATCH/bad.c" ]]
+}
+
 @test "a page that a comment names is in the tree" {
 	local page
 	while read -r page; do
