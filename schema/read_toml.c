@@ -28,6 +28,30 @@ static int syntax(struct toml_reader *reader, const char *wanted)
 	return -1;
 }
 
+/* Does the same. If a comma stands before `fraction`, and digits around it, they may be a decimal
+ * number, 1,5. Three of them may be thousands. */
+static int syntax_at_comma(struct toml_reader *reader, const char *wanted, const char *fraction)
+{
+	const char *start = reader->tree.doc->text, *whole = fraction;
+	struct findings *findings = reader->tree.findings;
+	size_t kept = findings->count;
+	syntax(reader, wanted);
+	if (findings->count == kept || fraction == start || *--whole != ',')
+		return -1;
+	while (whole > start && whole[-1] >= '0' && whole[-1] <= '9')
+		whole--;
+	struct finding *it = &findings->items[kept];
+	int before = (int)(fraction - 1 - whole), after = (int)strspn(fraction, "0123456789");
+	if (before && after == 3)
+		finding_help(findings, it,
+			"a number has no comma: write `%.*s%.3s`, or `%.*s.%.3s` with a point",
+			before, whole, fraction, before, whole, fraction);
+	else if (before && after)
+		finding_help(findings, it, "a decimal number has a point: write `%.*s.%.*s`",
+			before, whole, after, fraction);
+	return -1;
+}
+
 static void skip_blanks(struct cursor *cursor)
 {
 	cursor->at += strspn(cursor->at, " \t");
@@ -358,10 +382,11 @@ static int read_pair(struct toml_reader *reader, struct toml *table)
 {
 	struct cursor *c = &reader->cursor;
 	struct toml_path path;
+	const char *begin = c->at;
 	if (read_path(reader, &path))
 		return -1;
 	if (*c->at != '=')
-		return syntax(reader, "`=`");
+		return syntax_at_comma(reader, "`=`", begin);
 	c->at++;
 	skip_blanks(c);
 	struct toml *value = read_value(reader);
@@ -399,7 +424,7 @@ static int read_text(struct toml_reader *reader)
 		skip_blanks(c);
 		skip_comment(c);
 		if (c->at < c->end && !at_newline(c))
-			return syntax(reader, "the end of the line");
+			return syntax_at_comma(reader, "the end of the line", c->at + 1);
 	}
 	return 0;
 }
