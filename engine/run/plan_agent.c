@@ -182,13 +182,10 @@ static void add_commands(
 		json_array_append_new(order->commands->verify, json_string(argv->items[i]));
 }
 
-/* Returns the fact of a state whose caps earlier attempts have used up: no provider needs to be
- * asked. */
-static struct fact spent_fact(const struct step *step)
+/* Returns the fact of a state that ends before a provider is asked. */
+static struct fact unasked_fact(const struct step *step, enum outcome outcome, const char *reason)
 {
-	struct fact fact = {.kind = FACT_AGENT,
-		.agent = {.outcome = OUTCOME_BUDGET_EXHAUSTED},
-		.reason = "nothing is left of its budget"};
+	struct fact fact = {.kind = FACT_AGENT, .agent = {.outcome = outcome}, .reason = reason};
 	fact.agent.provider = fact_text(&fact, step->provider->name);
 	fact.agent.model = fact_text(&fact, step->model);
 	return fact;
@@ -208,7 +205,14 @@ int plan_agent(const struct plan_env *env, const struct position *position, stru
 	struct caps left = caps_left(position, env->confine.config, metered);
 	if (!left.input_tokens || !left.output_tokens || !left.hard_microusd ||
 		!left.soft_microusd) {
-		out->fact = spent_fact(out);
+		out->fact = unasked_fact(
+			out, OUTCOME_BUDGET_EXHAUSTED, "nothing is left of its budget");
+		return 0;
+	}
+	/* No provider takes a message without text. */
+	if (!prompt.data[strspn(prompt.data, " \t\r\n")]) {
+		out->fact = unasked_fact(out, OUTCOME_FAILED,
+			"the prompt is empty: the values that it is made of hold no text");
 		return 0;
 	}
 	char dir[4096];

@@ -271,6 +271,32 @@ asks_again() { # SECONDS
 	[[ $output == *"look "*"ok -> fork"*"budget_exhausted -> spent"*"nothing is left of its budget"* ]]
 }
 
+@test "a prompt that renders to nothing fails its state before a provider is asked" {
+	mkdir nothing
+	cat >nothing/machine.yaml <<-'END'
+		version: 1
+		machine: nothing
+		initial: ask
+		budget: {max_transitions: 9}
+		schemas: {said: {text: str}}
+		vars: {operator: {task: {type: str, value: "\n \t"}}}
+		states:
+		  ask: {kind: agent, prompt: '{{ task }}', output_schema: said, timeout_secs: 60, on: {ok: asked, failed: none, budget_exhausted: bad, timeout: bad}}
+		  none: {kind: terminal, status: ok, reason: none}
+		  asked: {kind: terminal, status: ok, reason: asked}
+		  bad: {kind: terminal, status: failed, reason: bad}
+	END
+	: >nothing.jsonl
+	run -0 --separate-stderr agent6 machine rehearse nothing --cassette nothing.jsonl --json
+	echo "$output"
+	jq -se '.[1] | .label == "failed" and .goto == "none" and .fact.turns == 0 and .fact.provider != null and
+		(.fact.reason | startswith("the prompt is empty: "))' <<<"$output"
+	echo '{"state":"ask","match":{"prompt":"Go"},"reply":{"tool_calls":[{"name":"finish_run","arguments":{"text":"x"}}]}}' >nothing.jsonl
+	sed -i 's/value: ".*"/value: Go/' nothing/machine.yaml
+	run -0 agent6 machine rehearse nothing --cassette nothing.jsonl
+	[[ $output == *"ask -> asked"* ]]
+}
+
 @test "--json prints exactly the journal" {
 	agent6 machine rehearse "$AGENT6_SRC/examples/hello" --json --dir kept >lines
 	cmp lines kept/state/*/machines/hello/journal.jsonl
