@@ -35,10 +35,12 @@ struct fact_number {
 struct tool_fact {
 	struct fact_number exit, signal, wall_ms, max_rss_kib;
 	bool timed_out;
-	bool not_utf8;             /* the output was no clean UTF-8, and `output` differs from it */
-	bool too_many_values;      /* the output should be JSON and has more values than are read */
-	const char *output;        /* the output; if it was too long, its beginning and end */
-	int64_t output_dropped;    /* bytes left out between the two; 0: none */
+	bool not_utf8;          /* the output was no clean UTF-8, and `output` differs from it */
+	bool too_many_values;   /* the output should be JSON and has more values than are read */
+	const char *output;     /* the output; if it was too long, its beginning and end */
+	int64_t output_dropped; /* bytes left out between the two; 0: none */
+	/* The length of that end; known if a part is left out and the state captures failures. */
+	struct fact_number output_tail_bytes;
 	const char *output_sha256; /* of the whole output if a part is left out; else NULL */
 	const char *stderr_tail;
 	const char *lost;     /* how the launcher was lost; NULL: it was not */

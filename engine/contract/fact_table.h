@@ -15,6 +15,7 @@
 	X(FLAG, NEEDED, "timed_out", tool.timed_out) \
 	X(TEXT, NEEDED, "stdout", tool.output) \
 	X(COUNT, ELSE, "stdout_dropped", tool.output_dropped) \
+	X(NUMBER, ELSE, "stdout_tail_bytes", tool.output_tail_bytes) \
 	X(TEXT, ELSE, "stdout_sha256", tool.output_sha256) \
 	X(FLAG, ELSE, "not_utf8", tool.not_utf8) \
 	X(FLAG, ELSE, "too_many_values", tool.too_many_values) \

@@ -88,11 +88,18 @@ static void show(struct dry *dry, const struct variable *variable, const uint32_
 		json_array_get(dry->distinct, values[variable - dry->m->variables]));
 }
 
+/* Returns the variables that a step of the state may write, by number; NULL: no more. */
 static const struct variable *captured(const struct state *state, size_t i)
 {
-	if (state->capture.whole)
-		return i ? NULL : state->capture.whole;
-	return i < state->capture.set_count ? state->capture.set[i].target : NULL;
+	const struct capture *ok = &state->capture, *failed = &state->failure;
+	size_t whole = ok->whole != NULL;
+	if (i < whole)
+		return ok->whole;
+	i -= whole;
+	if (i < ok->set_count)
+		return ok->set[i].target;
+	i -= ok->set_count;
+	return i < failed->set_count ? failed->set[i].target : NULL;
 }
 
 static uint32_t *copy_values(const struct dry *dry, const uint32_t *values)
@@ -125,7 +132,10 @@ static void try_label(struct dry *dry, const struct state *state, enum outcome l
 	struct reduced v;
 	AUTO_FACT fact;
 	dry_fact(state, label, 0, NULL, &fact);
-	if (reduce(state, &fact, dry->m->journal_format, dry->board, &v, &e))
+	int failed = reduce(state, &fact, dry->m->journal_format, dry->board, &v, &e);
+	if (!failed)
+		reduce_failure(state, &fact, &v, dry->board);
+	if (failed)
 		fail(dry, state, e.text, json_array());
 	else if (v.outcome != label)
 		fail(dry, state, v.reason, json_array());
@@ -270,8 +280,9 @@ static void explore_label(struct dry *dry, size_t at, enum outcome label)
 {
 	const struct visit n = dry->nodes[at];
 	const struct tool_state *tool = state_tool(n.state);
-	bool varies = label == OUTCOME_OK &&
-		      (n.state->capture.reads_result || (tool && tool->ok_exit_count > 1));
+	bool varies = label == OUTCOME_OK
+			      ? n.state->capture.reads_result || (tool && tool->ok_exit_count > 1)
+			      : n.state->failure.set_count > 0;
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;
 		struct err e = ERR_NONE;
@@ -281,6 +292,7 @@ static void explore_label(struct dry *dry, size_t at, enum outcome label)
 			fail(dry, n.state, e.text, path_to(dry, at));
 			continue;
 		}
+		reduce_failure(n.state, &fact, &v, dry->board);
 		take_edge(dry, n.state, v.outcome);
 		reach(dry, v.target, take_board(dry, n.state, n.values), at);
 	}

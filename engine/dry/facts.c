@@ -119,6 +119,12 @@ static json_t *result_of(const struct state *state, unsigned variant, const json
 	return dry_value(t, variant, hints);
 }
 
+/* One of many facts with the same label. */
+struct variation {
+	unsigned variant;
+	const json_t *hints;
+};
+
 /* Returns the variant's exit status that counts as ok. */
 static struct fact_number good_exit(const struct tool_state *tool, unsigned variant)
 {
@@ -138,41 +144,66 @@ static struct fact_number bad_exit(const struct tool_state *tool)
 	return (struct fact_number){status < 256, status};
 }
 
-static void tool_fact(const struct state *state, enum outcome label, unsigned variant,
+/* Returns how a command of another variant ends badly: by a signal in the first, else with a
+ * status that the machine compares with. */
+static struct fact_number other_bad_exit(
+	const struct tool_state *tool, unsigned variant, const json_t *hints)
+{
+	json_auto_t *hint = any_number(variant, hints, true);
+	int64_t status = json_integer_value(hint);
+	if (variant == 1)
+		return (struct fact_number){false, 0};
+	return status >= 0 && status < 256 && !tool_exit_ok(tool, status)
+		       ? (struct fact_number){true, status}
+		       : bad_exit(tool);
+}
+
+static void tool_fact(const struct state *state, enum outcome label, const struct variation *of,
 	const json_t *result, struct fact *out)
 {
 	AUTO_FREE char *json = result ? json_text(result) : NULL;
 	const char *text = state->capture.as_text ? json_string_value(result) : json;
-	struct fact_number status =
-		label == OUTCOME_OK ? good_exit(&state->tool, variant) : bad_exit(&state->tool);
+	json_auto_t *words = label == OUTCOME_OK ? NULL : any_text(of->variant, of->hints);
+	struct fact_number status = {false, 0};
+	if (label == OUTCOME_OK)
+		status = good_exit(&state->tool, of->variant);
+	else if (label == OUTCOME_NONZERO)
+		status = of->variant ? other_bad_exit(&state->tool, of->variant, of->hints)
+				     : bad_exit(&state->tool);
 	*out = (struct fact){.kind = FACT_TOOL,
 		.tool = {.exit = status,
-			.signal = {!status.known, SIGKILL},
+			.signal = {label != OUTCOME_TIMEOUT && !status.known, SIGKILL},
 			.timed_out = label == OUTCOME_TIMEOUT,
 			.stderr_tail = ""}};
+	if (words)
+		text = json_string_value(words);
 	out->tool.output = fact_text(out, text ? text : "");
+	if (words)
+		out->tool.stderr_tail = out->tool.output;
 }
 
-static void agent_fact(const struct state *state, enum outcome label, unsigned variant,
+static void agent_fact(const struct state *state, enum outcome label, const struct variation *of,
 	const json_t *result, struct fact *out)
 {
-	(void)state, (void)variant;
+	(void)state;
 	*out = (struct fact){.kind = FACT_AGENT, .agent = {.outcome = label}};
 	if (result)
 		out->agent.payload = fact_hold(out, json_incref((json_t *)(uintptr_t)result));
+	if (label != OUTCOME_OK)
+		out->reason = json_string_value(fact_hold(out, any_text(of->variant, of->hints)));
 }
 
-static void wait_fact(const struct state *state, enum outcome label, unsigned variant,
+static void wait_fact(const struct state *state, enum outcome label, const struct variation *of,
 	const json_t *result, struct fact *out)
 {
-	(void)state, (void)variant, (void)result;
+	(void)state, (void)of, (void)result;
 	*out = (struct fact){.kind = FACT_WAIT,
 		.wait = {.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
 }
 
 /* NULL: the kind has no outcomes. */
 struct fact_maker {
-	void (*make)(const struct state *state, enum outcome label, unsigned variant,
+	void (*make)(const struct state *state, enum outcome label, const struct variation *of,
 		const json_t *result, struct fact *out);
 };
 static const struct fact_maker make_agent = {agent_fact}, make_tool = {tool_fact},
@@ -191,5 +222,6 @@ void dry_fact(const struct state *state, enum outcome label, unsigned variant, c
 		return;
 	}
 	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
-	makers[state->kind]->make(state, label, variant, result, out);
+	struct variation of = {variant, hints};
+	makers[state->kind]->make(state, label, &of, result, out);
 }

@@ -294,6 +294,7 @@ static int apply_step(struct position *position, const struct line *line, struct
 		if (side_effects[s->kind]->step(position, fact, e))
 			return -1;
 		note_failure(position, fact, &v);
+		reduce_failure(s, fact, &v, position->blackboard);
 	}
 	enter(position, v.target);
 	return 0;

@@ -7,6 +7,7 @@
 #include "machine/predicate.h"
 #include "machine/template.h"
 
+#include <signal.h>
 #include <string.h>
 
 bool reduce_wants_output(const struct state *state)
@@ -39,19 +40,30 @@ static void last_line(char *out, const char *text)
 		out[end - from] = '\0';
 }
 
-void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES])
+/* Returns the first reason that the fact records; "": it records none. */
+static const char *recorded_reason(const struct fact *fact)
 {
 	bool tool = fact->kind == FACT_TOOL;
 	const struct tool_fact *t = &fact->tool;
 	const char *const reasons[] = {fact->reason, tool ? t->lost : NULL,
 		fact->kind == FACT_NOT_RUN ? fact->not_run : NULL, tool ? t->planted : NULL,
 		tool ? t->not_kept : NULL};
+	for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
+		if (reasons[i] && reasons[i][0] && reasons[i][0] != '\n')
+			return reasons[i];
+	return "";
+}
+
+void reduce_words(const struct fact *fact, char out[REDUCE_REASON_BYTES])
+{
+	bool tool = fact->kind == FACT_TOOL;
+	const struct tool_fact *t = &fact->tool;
 	*out = '\0';
 	if (fact->kind == FACT_VISITS)
 		snprintf(out, REDUCE_REASON_BYTES, "visited %lld time%s before",
 			(long long)fact->visits, fact->visits == 1 ? "" : "s");
-	for (size_t i = 0; !*out && i < ARRAY_LEN(reasons); i++)
-		first_line(out, reasons[i] ? reasons[i] : "");
+	if (!*out)
+		first_line(out, recorded_reason(fact));
 	if (!*out && tool && t->stderr_tail && !(t->exit.known && !t->exit.value))
 		last_line(out, t->stderr_tail);
 }
@@ -155,8 +167,41 @@ static void reduce_output(const struct state *state, const struct tool_fact *fac
 		}
 	}
 	json_auto_t *status = json_integer(fact->exit.value);
-	struct captured captured = {result, status, out->format > 1};
+	struct captured captured = {.result = result, .exit = status, .keeps = out->format > 1};
 	bind(state, &captured, blackboard, "stdout", out);
+}
+
+/* Returns the last FAILURE_OUTPUT_BYTES of an output. */
+static json_t *end_of(const char *output, size_t most)
+{
+	size_t len = output ? strlen(output) : 0;
+	most = most < FAILURE_OUTPUT_BYTES ? most : FAILURE_OUTPUT_BYTES;
+	size_t at = len > most ? utf8_cut_start(output, len, len - most) : 0;
+	return json_stringn(len ? output + at : "", len - at);
+}
+
+static json_t *signal_name(const struct fact_number *signal)
+{
+	const char *name = signal->known && signal->value > 0 && signal->value < NSIG
+				   ? sigabbrev_np((int)signal->value)
+				   : NULL;
+	if (!signal->known)
+		return json_string("");
+	return name ? json_sprintf("SIG%s", name)
+		    : json_sprintf("SIG%lld", (long long)signal->value);
+}
+
+static void tool_failure(const struct fact *fact, json_t *failure)
+{
+	static const struct tool_fact nothing;
+	const struct tool_fact *t = fact->kind == FACT_TOOL ? &fact->tool : &nothing;
+	const struct fact_number *tail = &t->output_tail_bytes;
+	bool cut = t->output_dropped && tail->known && tail->value >= 0;
+	json_object_set_new(failure, "exit", json_integer(t->exit.known ? t->exit.value : -1));
+	json_object_set_new(failure, "signal", signal_name(&t->signal));
+	json_object_set_new(
+		failure, "stdout", end_of(t->output, cut ? (size_t)tail->value : SIZE_MAX));
+	json_object_set_new(failure, "stderr", end_of(t->stderr_tail, SIZE_MAX));
 }
 
 static int reduce_tool_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
@@ -171,6 +216,9 @@ static int reduce_tool_fact(const struct state *state, const struct fact *fact, 
 		     (t->exit.known || t->signal.known || t->timed_out || t->lost);
 	if (!ended)
 		return err_set(e, "the fact is not that of a tool");
+	if (t->output_tail_bytes.known && out->format < JOURNAL_FORMAT_LAST)
+		return err_set(
+			e, "a journal of format 1 does not say where the end of stdout begins");
 	if (t->lost || t->planted)
 		not_ok(out, OUTCOME_NONZERO, t->lost ? t->lost : t->planted);
 	else if (t->timed_out)
@@ -287,12 +335,42 @@ static int reduce_terminal_fact(const struct state *state, const struct fact *fa
 	return err_set(e, "state %s takes no step", state->name);
 }
 
-typedef int fact_reducer(const struct state *state, const struct fact *fact, json_t *blackboard,
-	struct reduced *out, struct err *e);
+struct reducer {
+	int (*reduce)(const struct state *state, const struct fact *fact, json_t *blackboard,
+		struct reduced *out, struct err *e);
+	/* Sets the fields of `failure` that not every kind has; NULL: there are none. */
+	void (*fail)(const struct fact *fact, json_t *failure);
+};
+static const struct reducer reducer_agent = {reduce_agent_fact, NULL},
+			    reducer_tool = {reduce_tool_fact, tool_failure},
+			    reducer_wait = {reduce_wait_fact, NULL},
+			    reducer_branch = {reduce_branch_fact, NULL},
+			    reducer_terminal = {reduce_terminal_fact, NULL};
 
-#define X(NAME, name) [KIND_##NAME] = reduce_##name##_fact,
-static fact_reducer *const reducers[KIND_COUNT] = {STATE_KINDS(X)};
+#define X(NAME, name) [KIND_##NAME] = &reducer_##name,
+static const struct reducer *const reducers[KIND_COUNT] = {STATE_KINDS(X)};
 #undef X
+
+/* The reason is the recorded one if there is one: a replay must find the same. */
+void reduce_failure(const struct state *state, const struct fact *fact,
+	const struct reduced *reduced, json_t *blackboard)
+{
+	char words[REDUCE_REASON_BYTES];
+	const char *reason = recorded_reason(fact);
+	if (!state->failure.present || fact->kind == FACT_VISITS ||
+		reduced->outcome == OUTCOME_OK || reduced->outcome == OUTCOME_COUNT)
+		return;
+	if (!*reason)
+		reason = reduced->reason;
+	if (!*reason) {
+		reduce_words(fact, words);
+		reason = words;
+	}
+	json_auto_t *failure = json_pack("{s:s, s:s}", "label", reduced->label, "reason", reason);
+	if (reducers[state->kind]->fail)
+		reducers[state->kind]->fail(fact, failure);
+	blackboard_capture_failure(state, failure, blackboard);
+}
 
 int reduce(const struct state *state, const struct fact *fact, int format, json_t *blackboard,
 	struct reduced *out, struct err *e)
@@ -303,7 +381,7 @@ int reduce(const struct state *state, const struct fact *fact, int format, json_
 			(long long)fact->visits, (long long)state->max_visits);
 	if (fact->kind == FACT_VISITS)
 		out->outcome = OUTCOME_EXHAUSTED;
-	else if (reducers[state->kind](state, fact, blackboard, out, e))
+	else if (reducers[state->kind]->reduce(state, fact, blackboard, out, e))
 		return -1;
 	if (out->outcome != OUTCOME_COUNT) {
 		out->label = outcome_name(out->outcome);

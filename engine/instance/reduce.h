@@ -20,10 +20,13 @@ struct reduced {
 };
 
 /* Computes the outcome that a fact has in a journal of that format. Applies a capture to
- * `blackboard` only if it is ok. Returns -1 if the fact does not belong to this kind of state.
- * Output that does not conform is an outcome, no error. */
+ * `blackboard` only if it is ok; see reduce_failure for the others. Returns -1 if the fact does not
+ * belong to this kind of state. Output that does not conform is an outcome, no error. */
 int reduce(const struct state *state, const struct fact *fact, int format, json_t *blackboard,
 	struct reduced *out, struct err *e);
+/* Binds the failure of a state's last attempt, unless its outcome is ok or exhausted. */
+void reduce_failure(const struct state *state, const struct fact *fact,
+	const struct reduced *reduced, json_t *blackboard);
 /* Finds the clause that wins: the fact of a branch, which holds nothing. -1: a predicate read an
  * absent field, and the machine halts. */
 int reduce_branch(

@@ -163,3 +163,17 @@ int blackboard_capture(const struct state *state, const struct captured *capture
 	}
 	return json_object_update(blackboard, changes);
 }
+
+void blackboard_capture_failure(
+	const struct state *state, const json_t *failure, json_t *blackboard)
+{
+	json_auto_t *changes = json_object();
+	struct captured captured = {.failure = failure};
+	for (size_t i = 0; i < state->failure.set_count; i++) {
+		const struct assignment *a = &state->failure.set[i];
+		json_t *value = template_value(a->value, blackboard, &captured, NULL);
+		if (value)
+			json_object_set_new(changes, a->target->name, value);
+	}
+	json_object_update(blackboard, changes);
+}

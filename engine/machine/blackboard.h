@@ -24,4 +24,8 @@ json_t *blackboard_parse_parameter(
  * values say so, and is an error otherwise. */
 int blackboard_capture(const struct state *state, const struct captured *captured,
 	json_t *blackboard, struct err *e);
+/* Applies a state's capture_failure. A variable stays as it was where its value cannot be made: a
+ * field is absent, or the text is too long. */
+void blackboard_capture_failure(
+	const struct state *state, const json_t *failure, json_t *blackboard);
 #endif

@@ -7,6 +7,7 @@
  */
 #ifndef MACHINE_KIND_H
 #define MACHINE_KIND_H
+#include "machine/failure.h"
 #include "machine/machine.h"
 
 struct reader;
@@ -22,12 +23,13 @@ enum {
 
 /* The result of a kind's ok outcome, for a capture. */
 struct kind_result {
-	enum owner owner;     /* of the variables that the capture may write */
-	const char *whole;    /* the key that captures all of it */
-	const char *text;     /* the key that captures all of it as a str; NULL: none */
-	bool untyped;         /* any JSON, and never a record when it is captured whole */
-	bool exits;           /* a capture may read the exit status, as `exit` */
-	enum outcome invalid; /* the outcome in place of ok when it does not conform */
+	enum owner owner;             /* of the variables that the capture may write */
+	const char *whole;            /* the key that captures all of it */
+	const char *text;             /* the key that captures all of it as a str; NULL: none */
+	bool untyped;                 /* any JSON, and never a record when it is captured whole */
+	bool exits;                   /* a capture may read the exit status, as `exit` */
+	enum outcome invalid;         /* the outcome in place of ok when it does not conform */
+	const struct record *failure; /* the fields that a capture_failure may read */
 };
 
 /* The changes that a state leaves in the workspace. */

@@ -120,6 +120,7 @@ static const struct kind_result agent_result = {
 	.owner = OWNER_AGENT,
 	.whole = "finish_json",
 	.invalid = OUTCOME_FAILED,
+	.failure = &failure_work,
 };
 
 const struct kind kind_agent = {

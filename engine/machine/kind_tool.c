@@ -173,6 +173,7 @@ static const struct kind_result tool_result = {
 	.untyped = true,
 	.exits = true,
 	.invalid = OUTCOME_NONZERO,
+	.failure = &failure_command,
 };
 
 const struct kind kind_tool = {

@@ -9,6 +9,14 @@ const char *state_edge_label(const struct state *state, size_t i)
 	return i < state->clause_count ? state->clauses[i].text : outcome_name(OUTCOME_EXHAUSTED);
 }
 
+const struct capture *state_edge_capture(const struct state *state, size_t i)
+{
+	if (state->clauses || i == OUTCOME_EXHAUSTED)
+		return NULL;
+	const struct capture *capture = i == OUTCOME_OK ? &state->capture : &state->failure;
+	return capture->present ? capture : NULL;
+}
+
 const char *owner_name(enum owner owner)
 {
 	static const char *const names[] = {

@@ -22,7 +22,8 @@ struct variable {
 	struct constraint constraint; /* of a parameter */
 	json_t *initial; /* the declared value or default, owned by the machine; NULL: a start has
 			  * to give the parameter */
-	bool untrusted;  /* may hold data that a model wrote or that came from the network */
+	bool untrusted;  /* may hold data that a model wrote or that came from the network, or the
+			  * words of a failure */
 	const struct doc_node *node;
 };
 
@@ -35,7 +36,8 @@ struct machine {
 	const struct variable *variables;
 	size_t variable_count;
 	uint32_t ref_count; /* references in all texts */
-	int journal_format; /* 2: with max_visits, returns or a capture of an optional field */
+	int journal_format; /* 2: with max_visits, returns, capture_failure, or a capture of an
+			     * optional field */
 	const struct record *const *records;
 	size_t record_count;
 	const struct record *result;       /* the schema of `returns`, NULL: there is none */

@@ -175,16 +175,14 @@ const struct template *read_assigned(const struct reader *reader, const struct s
 static void note_result(void *reads_result, const struct ref *ref, const char *source)
 {
 	(void)source;
-	if (!ref->root && !ref->is_exit)
+	if (ref->source == REF_RESULT)
 		*(bool *)reads_result = true;
 }
 
-static void read_set(struct reader *reader, struct state *state, const struct doc_node *map)
+/* Reads the assignments of a map into `out`. */
+static void read_set(struct reader *reader, const struct scope *scope, const struct state *state,
+	const struct doc_node *map, struct capture *out)
 {
-	struct scope scope = reader->scope;
-	scope.in_capture = true;
-	scope.has_exit = state_result(state)->exits;
-	scope.result = result_type(reader, state);
 	struct assignment *set = arena_array(&reader->m->arena, map->count, sizeof(*set));
 	for (uint32_t i = 0; i < map->count; i++) {
 		const struct doc_pair *pair = &map->pairs[i];
@@ -197,16 +195,14 @@ static void read_set(struct reader *reader, struct state *state, const struct do
 			receiver.name = target->name;
 			receiver.type = target->type;
 		}
-		set[i].value =
-			read_assigned(reader, &scope, pair, state, target ? &receiver : NULL);
+		set[i].value = read_assigned(reader, scope, pair, state, target ? &receiver : NULL);
 		if (set[i].value)
-			template_references(
-				set[i].value, note_result, &state->capture.reads_result);
+			template_references(set[i].value, note_result, &out->reads_result);
 		if (set[i].value && template_may_lack(set[i].value))
 			reader->m->journal_format = JOURNAL_FORMAT_LAST;
 	}
-	state->capture.set = set;
-	state->capture.set_count = map->count;
+	out->set = set;
+	out->set_count = map->count;
 }
 
 void read_capture(struct reader *reader, struct state *state)
@@ -219,6 +215,24 @@ void read_capture(struct reader *reader, struct state *state)
 	state->capture.as_text = result->text && doc_get(capture, result->text);
 	read_whole(reader, state, capture, state->capture.as_text ? result->text : result->whole);
 	const struct doc_node *set = reader_get(reader, capture, "set", DOC_MAP);
+	struct scope scope = reader->scope;
+	scope.in_capture = true;
+	scope.has_exit = result->exits;
+	scope.result = result_type(reader, state);
 	if (set)
-		read_set(reader, state, set);
+		read_set(reader, &scope, state, set, &state->capture);
+}
+
+void read_capture_failure(struct reader *reader, struct state *state)
+{
+	const struct doc_node *capture =
+		reader_get(reader, state->node, "capture_failure", DOC_MAP);
+	const struct doc_node *set = reader_get(reader, capture, "set", DOC_MAP);
+	if (!set)
+		return;
+	struct scope scope = reader->scope;
+	scope.failure = state_result(state)->failure;
+	state->failure.present = true;
+	reader->m->journal_format = JOURNAL_FORMAT_LAST;
+	read_set(reader, &scope, state, set, &state->failure);
 }

@@ -103,6 +103,7 @@ void read_work(struct reader *reader, struct state *state)
 	state->timeout_secs = reader_int(reader, state->node, "timeout_secs").value;
 	read_output_schema(reader, state);
 	read_capture(reader, state);
+	read_capture_failure(reader, state);
 	read_retry(reader, state);
 }
 

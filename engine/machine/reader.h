@@ -83,9 +83,11 @@ const struct state *read_target(
 	struct reader *reader, const struct doc_node *node, const struct state *from);
 /* Reads `on`: the state behind each outcome of the kind. */
 void read_edges(struct reader *reader, struct state *state);
-/* Reads the keys of states that have a result: timeout_secs, output_schema, capture, retry. */
+/* Reads the keys of states that have a result: timeout_secs, output_schema, capture,
+ * capture_failure, retry. */
 void read_work(struct reader *reader, struct state *state);
 void read_capture(struct reader *reader, struct state *state);
+void read_capture_failure(struct reader *reader, struct state *state);
 
 /* The place that takes the value of a template: a captured variable or a field of the result. */
 struct receiver {

@@ -48,12 +48,14 @@ static size_t fields_of(const struct record *record, const char **names)
 static size_t variables_of(const struct scope *scope, const char **names)
 {
 	size_t count = 0;
-	for (; count < scope->machine->variable_count && count < CANDIDATES_MAX - 2; count++)
+	for (; count < scope->machine->variable_count && count < CANDIDATES_MAX - 3; count++)
 		names[count] = scope->machine->variables[count].name;
 	if (scope->in_capture)
 		names[count++] = "result";
 	if (scope->has_exit)
 		names[count++] = "exit";
+	if (scope->failure)
+		names[count++] = "failure";
 	return count;
 }
 
@@ -78,22 +80,39 @@ static const char *advice_on(const char *name)
 	return NULL;
 }
 
+/* Reports `result` or `failure` in a place where there is none. Returns false for other names. */
+static bool out_of_place(
+	const struct scope *scope, const struct site *site, size_t at, const char *name)
+{
+	struct finding *f;
+	if (strcmp(name, "result") == 0) {
+		f = site_report_at(site, RULE_RESULT_OUTSIDE_CAPTURE, at, strlen(name),
+			"`result` exists only inside a capture");
+		site_help(site, f,
+			scope->failure ? "a state that failed has no result; read `failure`"
+				       : "capture it into a variable and read that");
+		return true;
+	}
+	if (strcmp(name, "failure") != 0)
+		return false;
+	f = site_report_at(site, RULE_FAILURE_OUTSIDE_CAPTURE, at, strlen(name),
+		"`failure` exists only inside a `capture_failure`");
+	site_help(site, f, "capture it there into a variable and read that");
+	return true;
+}
+
 static int unknown_root(
 	const struct scope *scope, const struct site *site, size_t at, const char *name)
 {
-	if (scope->machine->vars_broken)
+	if (scope->machine->vars_broken || out_of_place(scope, site, at, name))
 		return -1;
-	if (strcmp(name, "result") == 0) {
-		struct finding *f = site_report_at(site, RULE_RESULT_OUTSIDE_CAPTURE, at,
-			strlen(name), "`result` exists only inside a capture");
-		site_help(site, f, "capture it into a variable and read that");
-		return -1;
-	}
 	struct finding *f = site_report_at(site, RULE_UNKNOWN_VARIABLE, at, strlen(name),
 		"no variable \"%s\" is declared", name);
 	const char *advice = advice_on(name);
 	const struct type *result = scope->in_capture ? &scope->result : NULL;
-	if (advice) {
+	if (scope->failure && record_field(scope->failure, name)) {
+		site_help(site, f, "did you mean \"failure.%s\"?", name);
+	} else if (advice) {
 		site_help(site, f, "%s", advice);
 	} else if (result && result->record && record_field(result->record, name)) {
 		site_help(site, f, "did you mean \"result.%s\"?", name);
@@ -105,13 +124,20 @@ static int unknown_root(
 }
 
 /* Reports a field of something that is no record: the text up to `at`, without the dot. */
-static int not_a_record(const struct site *site, size_t start, size_t at, size_t len, struct type t)
+static int not_a_record(const struct scope *scope, const struct site *site, size_t start, size_t at,
+	const struct ref *ref)
 {
+	struct type t = ref->type;
+	size_t len = strcspn(ref->path + (at - start), ".");
+	bool hidden = scope->failure && ref->root && !strcmp(ref->root->name, "failure");
 	const char *before = site->node->text + start;
 	int before_len = (int)(at - start - 1);
 	struct finding *f = site_report_at(site, RULE_NOT_A_RECORD, at, len,
 		"\"%.*s\" is of type %s, which has no fields", before_len, before, type_name(t));
-	if (t.kind == TYPE_JSON)
+	if (hidden)
+		site_help(site, f,
+			"this is the variable of that name, which hides the failure; rename it");
+	else if (t.kind == TYPE_JSON)
 		site_help(site, f,
 			"json is opaque; declare a schema and use it as the variable's type");
 	else
@@ -119,11 +145,15 @@ static int not_a_record(const struct site *site, size_t start, size_t at, size_t
 	return -1;
 }
 
-static int unknown_field(
-	const struct site *site, size_t at, const char *field, const struct record *record)
+static int unknown_field(const struct site *site, size_t at, const char *field,
+	const struct ref *ref, const struct record *record)
 {
-	struct finding *f = site_report_at(site, RULE_UNKNOWN_FIELD, at, strlen(field),
-		"schema \"%s\" has no field \"%s\"", record->name, field);
+	struct finding *f =
+		ref->source == REF_FAILURE
+			? site_report_at(site, RULE_UNKNOWN_FIELD, at, strlen(field),
+				  "the failure of a state of this kind has no field \"%s\"", field)
+			: site_report_at(site, RULE_UNKNOWN_FIELD, at, strlen(field),
+				  "schema \"%s\" has no field \"%s\"", record->name, field);
 	const char *names[CANDIDATES_MAX];
 	size_t count = fields_of(record, names);
 	site_did_you_mean(site, f, field, names, count);
@@ -145,12 +175,16 @@ static int resolve_root(
 	char name[NAME_BYTES];
 	name_at(site, at, len, name);
 	if (scope->in_capture && strcmp(name, "result") == 0) {
+		ref->source = REF_RESULT;
 		ref->type = scope->result;
 	} else if ((ref->root = machine_variable(scope->machine, name))) {
 		ref->type = ref->root->type;
 	} else if (scope->has_exit && strcmp(name, "exit") == 0) {
-		ref->is_exit = true;
+		ref->source = REF_EXIT;
 		ref->type = (struct type){.kind = TYPE_INT};
+	} else if (scope->failure && strcmp(name, "failure") == 0) {
+		ref->source = REF_FAILURE;
+		ref->type = (struct type){.kind = TYPE_RECORD, .record = scope->failure};
 	} else {
 		return unknown_root(scope, site, at, name);
 	}
@@ -163,7 +197,7 @@ static int resolve_field(const struct scope *scope, const struct site *site, siz
 	char name[NAME_BYTES];
 	size_t len = strcspn(ref->path + (at - start), ".");
 	name_at(site, at, len, name);
-	if (!ref->root && !ref->is_exit && scope->result.kind == TYPE_JSON) {
+	if (ref->source == REF_RESULT && scope->result.kind == TYPE_JSON) {
 		struct finding *f = site_report_at(site, RULE_RESULT_NEEDS_SCHEMA, at, len,
 			"`result.%s` needs an output_schema that declares it", name);
 		site_help(site, f,
@@ -171,10 +205,10 @@ static int resolve_field(const struct scope *scope, const struct site *site, siz
 		return -1;
 	}
 	if (ref->type.kind != TYPE_RECORD)
-		return not_a_record(site, start, at, len, ref->type);
+		return not_a_record(scope, site, start, at, ref);
 	const struct field *declared = record_field(ref->type.record, name);
 	if (!declared)
-		return unknown_field(site, at, name, ref->type.record);
+		return unknown_field(site, at, name, ref, ref->type.record);
 	ref->fields[ref->field_count++] = declared;
 	ref->type = declared->type;
 	return type_known(ref->type) ? 0 : -1;
@@ -187,6 +221,9 @@ static size_t count_dots(const char *text, size_t len)
 		count += text[i] == '.';
 	return count;
 }
+
+static const char *const built_in[] = {
+	[REF_RESULT] = "result", [REF_EXIT] = "exit", [REF_FAILURE] = "failure"};
 
 const struct ref *ref_compile(
 	const struct scope *scope, const struct site *site, size_t at, size_t len)
@@ -207,7 +244,7 @@ const struct ref *ref_compile(
 			return NULL;
 	}
 	if (!dots)
-		r.path = r.root ? r.root->name : r.is_exit ? "exit" : "result";
+		r.path = r.root ? r.root->name : built_in[r.source];
 	r.id = scope->machine->ref_count++;
 	struct ref *kept = arena_alloc(scope->arena, sizeof(*kept));
 	*kept = r;
@@ -229,7 +266,9 @@ static const json_t *root_value(
 		return json_object_get(blackboard, ref->root->name);
 	if (!captured)
 		return NULL;
-	return ref->is_exit ? captured->exit : captured->result;
+	return ref->source == REF_EXIT      ? captured->exit
+	       : ref->source == REF_FAILURE ? captured->failure
+					    : captured->result;
 }
 
 const json_t *ref_find(const struct ref *ref, const json_t *blackboard,

@@ -9,16 +9,21 @@
 /* The names that a reference may use. */
 struct scope {
 	struct machine *machine;
-	bool in_capture;     /* `result` is visible */
-	struct type result;  /* its type: a record, or json without output_schema */
-	bool has_exit;       /* `exit` is visible too, unless a variable has that name */
+	bool in_capture;    /* `result` is visible */
+	struct type result; /* its type: a record, or json without output_schema */
+	bool has_exit;      /* `exit` is visible too, unless a variable has that name */
+	/* In a capture_failure: the type of `failure`, which is visible likewise; else NULL. */
+	const struct record *failure;
 	struct arena *arena; /* the machine's */
 };
 
+/* The place where a reference looks its value up. */
+enum ref_source { REF_VARIABLE, REF_RESULT, REF_EXIT, REF_FAILURE };
+
 struct ref {
-	const char *path;            /* as written, without blanks */
-	const struct variable *root; /* NULL: `result` or `exit` */
-	bool is_exit;                /* `exit`, an int */
+	const char *path; /* as written, without blanks */
+	enum ref_source source;
+	const struct variable *root; /* NULL: it reads no variable */
 	const struct field **fields; /* after the root */
 	uint32_t field_count;
 	uint32_t at; /* its place in the text */
@@ -30,7 +35,8 @@ struct ref {
 struct captured {
 	const json_t *result;
 	const json_t *exit; /* the exit status of a tool's command */
-	bool keeps;         /* a variable stays as it was where the result lacks a field for it */
+	const json_t *failure;
+	bool keeps; /* a variable stays as it was where the result lacks a field for it */
 };
 
 /* Called with a reference and the text that it stands in. */

@@ -34,12 +34,14 @@ struct retry {
 	bool jitter;
 };
 
-/* An assignment of a capture, of which all apply on an ok outcome, or of a result. */
+/* An assignment of a capture, or of a machine's result. */
 struct assignment {
 	const struct variable *target; /* of a capture */
 	const struct field *field;     /* of a result */
 	const struct template *value;
 };
+/* The assignments of a capture, which apply on an ok outcome, or of a capture_failure, which has
+ * only `set` and applies on every other one but `exhausted`. */
 struct capture {
 	bool present, reads_result;
 	bool as_text;                 /* stdout_text: the output is no JSON */
@@ -140,7 +142,7 @@ struct state {
 	int64_t max_visits;                    /* any but terminal; 0: no limit */
 	int64_t timeout_secs;                  /* agent, tool */
 	const struct record *output_schema;    /* agent, tool; NULL: none */
-	struct capture capture;                /* agent, tool */
+	struct capture capture, failure;       /* agent, tool */
 	const struct state *on[OUTCOME_COUNT]; /* NULL: not an outcome of the state */
 	const struct clause *clauses;          /* decide in place of outcomes; NULL: none do */
 	size_t clause_count;
@@ -166,6 +168,8 @@ static inline const struct state *state_edge(const struct state *state, size_t i
 		return state->on[i];
 	return i < state->clause_count ? state->clauses[i].target : state->on[OUTCOME_EXHAUSTED];
 }
+/* Returns the capture that applies on an edge; NULL: none does. */
+const struct capture *state_edge_capture(const struct state *state, size_t i);
 /* The clause's text, or the outcome's name. */
 const char *state_edge_label(const struct state *state, size_t i);
 #endif

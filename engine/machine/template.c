@@ -322,7 +322,17 @@ bool template_lacks(const struct template *template, const json_t *result)
 {
 	for (size_t i = 0; i < template->count; i++) {
 		const struct ref *ref = template->parts[i].text ? NULL : template->parts[i].ref;
-		if (ref && !ref->root && !ref->is_exit && !ref_within(ref, result))
+		if (ref && ref->source == REF_RESULT && !ref_within(ref, result))
+			return true;
+	}
+	return false;
+}
+
+bool template_reads_field(const struct template *template)
+{
+	for (size_t i = 0; i < template->count; i++) {
+		const struct ref *ref = template->parts[i].text ? NULL : template->parts[i].ref;
+		if (ref && ref->root && ref->field_count)
 			return true;
 	}
 	return false;

@@ -50,6 +50,8 @@ int template_render_item(const struct template *template, const json_t *item, st
 const char *template_source(const struct template *template);
 /* Reports whether it reads an optional field of `result`. */
 bool template_may_lack(const struct template *template);
+/* Reports whether it reads a field of a variable. */
+bool template_reads_field(const struct template *template);
 /* Reports whether it reads a field that this result does not have. */
 bool template_lacks(const struct template *template, const json_t *result);
 /* Calls `each` once per reference, in order. */

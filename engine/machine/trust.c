@@ -102,7 +102,9 @@ static void distrust(struct trust *trust, const struct variable *variable,
 	struct origin *o = &trust->from[variable - trust->m->variables];
 	if (o->writer)
 		return;
-	*o = (struct origin){writer, because, because ? NULL : trust_left(trust, writer)};
+	*o = (struct origin){.writer = writer,
+		.because = because,
+		.left = because ? NULL : trust_left(trust, writer)};
 	trust->changed = true;
 }
 
@@ -119,6 +121,43 @@ static void spread_assignment(struct trust *trust, const struct state *state,
 		distrust(trust, assignment->target, state, trust->taken);
 }
 
+static void find_foreign(void *foreign, const struct ref *ref, const char *source)
+{
+	(void)source;
+	if (ref->source == REF_FAILURE)
+		*(bool *)foreign |= failure_is_foreign(ref->field_count ? ref->fields[0] : NULL);
+}
+
+/* Reports whether an assignment of a capture_failure takes words that agent6 did not write. */
+static bool is_foreign(const struct assignment *assignment)
+{
+	bool foreign = false;
+	template_references(assignment->value, find_foreign, &foreign);
+	return foreign;
+}
+
+bool trust_fails_untrusted(const struct trust *trust, const struct state *state)
+{
+	bool found = state->failure.present &&
+		     (kind_of(state)->brings_untrusted(state) || trust_left(trust, state));
+	for (size_t i = 0; i < state->failure.set_count; i++)
+		found |= is_foreign(&state->failure.set[i]);
+	return found;
+}
+
+/* Marks the targets of a capture_failure. */
+static void spread_failure(
+	struct trust *trust, const struct state *state, bool source, const struct variable *input)
+{
+	for (size_t i = 0; i < state->failure.set_count; i++) {
+		const struct assignment *a = &state->failure.set[i];
+		struct origin *o = &trust->from[a->target - trust->m->variables];
+		bool known = o->writer, foreign = !source && !input && is_foreign(a);
+		spread_assignment(trust, state, a, source || foreign, input);
+		o->failed |= foreign && !known;
+	}
+}
+
 static void spread(struct trust *trust, const struct state *state)
 {
 	bool source = kind_of(state)->brings_untrusted(state);
@@ -128,6 +167,7 @@ static void spread(struct trust *trust, const struct state *state)
 		distrust(trust, state->capture.whole, state, input);
 	for (size_t i = 0; i < state->capture.set_count; i++)
 		spread_assignment(trust, state, &state->capture.set[i], source, input);
+	spread_failure(trust, state, source, input);
 }
 
 /* Distrusts every variable: the passes ended before all data was followed. */
@@ -139,6 +179,8 @@ static void distrust_all(struct trust *trust)
 			distrust(trust, s->capture.whole, s, NULL);
 		for (size_t k = 0; k < s->capture.set_count; k++)
 			distrust(trust, s->capture.set[k].target, s, NULL);
+		for (size_t k = 0; k < s->failure.set_count; k++)
+			distrust(trust, s->failure.set[k].target, s, NULL);
 	}
 	spread_files(trust);
 }
@@ -146,7 +188,8 @@ static void distrust_all(struct trust *trust)
 static bool has_source(const struct machine *machine)
 {
 	for (size_t i = 0; i < machine->state_count; i++)
-		if (kind_of(&machine->states[i])->brings_untrusted(&machine->states[i]))
+		if (machine->states[i].failure.present ||
+			kind_of(&machine->states[i])->brings_untrusted(&machine->states[i]))
 			return true;
 	return false;
 }

@@ -1,11 +1,12 @@
 /*
  * Trust: finds the variables that may hold data written by a model or brought in from the network.
  *
- * Untrusted data is what a model wrote, what a tool with network brought in, and what a tool made
- * of such data. It stays untrusted from variable to variable, and through the workspace: every
- * later state that sees the workspace finds what an agent of mode `run` left there, or a tool that
- * was given such data. What a tool with network leaves there is not followed. The first writer and
- * its reason are kept, so that a warning can show the way. Internal to the reader and the analyses.
+ * Untrusted data is what a model wrote, what a tool with network brought in, what a tool made of
+ * such data, and the words of a failure. It stays untrusted from variable to variable, and through
+ * the workspace: every later state that sees the workspace finds what an agent of mode `run` left
+ * there, or a tool that was given such data. What a tool with network leaves there is not followed.
+ * The first writer and its reason are kept, so that a warning can show the way. Internal to the
+ * reader and the analyses.
  */
 #ifndef MACHINE_TRUST_H
 #define MACHINE_TRUST_H
@@ -17,6 +18,7 @@ struct origin {
 	const struct variable *because;
 	/* The state that left in the workspace what a source found there; or NULL. */
 	const struct state *left;
+	bool failed; /* the data is that of a failure of a trusted state: its own words */
 };
 
 struct trust {
@@ -33,6 +35,9 @@ struct trust {
 void trust_init(struct trust *trust, const struct machine *machine);
 void trust_done(struct trust *trust);
 const struct origin *trust_origin(const struct trust *trust, const struct variable *variable);
+/* Reports whether the state's capture_failure takes untrusted data: words of whatever failed, or
+ * the failure of a state whose result is untrusted too. */
+bool trust_fails_untrusted(const struct trust *trust, const struct state *state);
 /* Returns the first untrusted variable that a program of the state is given; NULL: none. */
 const struct variable *trust_input(struct trust *trust, const struct state *state);
 /* Returns the state that left untrusted data in the workspace that the state sees; NULL: none. */

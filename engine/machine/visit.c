@@ -53,6 +53,12 @@ void state_capture_refs(const struct state *state, ref_visitor *each, void *ctx)
 		template_references(state->capture.set[i].value, each, ctx);
 }
 
+void state_failure_refs(const struct state *state, ref_visitor *each, void *ctx)
+{
+	for (size_t i = 0; i < state->failure.set_count; i++)
+		template_references(state->failure.set[i].value, each, ctx);
+}
+
 static void node_literals(
 	const struct node *node, void (*each)(void *ctx, json_t *value), void *ctx)
 {

@@ -15,6 +15,8 @@ void state_timing_refs(const struct state *state, ref_visitor *each, void *ctx);
 void state_condition_refs(const struct state *state, ref_visitor *each, void *ctx);
 /* Visits the references in the assignments of a capture, `result` included. */
 void state_capture_refs(const struct state *state, ref_visitor *each, void *ctx);
+/* Visits those of a capture_failure, `failure` included. */
+void state_failure_refs(const struct state *state, ref_visitor *each, void *ctx);
 
 /* Gives `each` the numbers and strings that a branch's conditions compare with, as new JSON values
  * that it takes over. */

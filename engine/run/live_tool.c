@@ -199,9 +199,11 @@ static void tool_fact(
 			.max_rss_kib = number_of(status, "max_rss_kib"),
 			.timed_out = json_is_true(json_object_get(status, "timed_out"))}};
 	struct tool_fact *tool = &out->tool;
-	tool->stderr_tail =
-		json_string_value(fact_hold(out, output_json_tail(&run->err, STDERR_TAIL_BYTES)));
+	size_t tail = state->failure.present ? FAILURE_OUTPUT_BYTES : STDERR_TAIL_BYTES;
+	tool->stderr_tail = json_string_value(fact_hold(out, output_json_tail(&run->err, tail)));
 	output_json_fact(&run->out, &run->printed, out);
+	if (!state->failure.present) /* no other fact needs it, and no old version knows it */
+		tool->output_tail_bytes.known = false;
 	tool->too_many_values =
 		reduce_wants_json(state) && json_too_many(run->out.bytes, run->out.len);
 	/* A command that ended well in spite of a limit needs no reason. */

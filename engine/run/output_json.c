@@ -16,32 +16,37 @@ json_t *output_json_text(const char *bytes, size_t len, bool *clean)
 
 json_t *output_json_tail(const struct output *output, size_t most)
 {
-	size_t at = output->len > most
-			    ? utf8_cut_start(output->bytes, output->len, output->len - most)
-			    : 0;
+	size_t from = output->dropped ? output->head : 0;
+	if (output->len - from > most)
+		from = output->len - most;
+	size_t at = from ? utf8_cut_start(output->bytes, output->len, from) : 0;
 	bool clean;
 	return output_json_text(output->len ? output->bytes + at : "", output->len - at, &clean);
 }
 
-/* Returns the first and last bytes of an output over the cap: nothing can be captured from it. */
-static json_t *edges(const struct output *output, uint64_t *left_out, bool *clean)
+static const char *held(struct fact *fact, json_t *text)
 {
+	return json_string_value(fact_hold(fact, text));
+}
+
+/* Adds the first and last bytes of an output over the cap: nothing can be captured from it. */
+static void add_edges(const struct output *output, struct fact *fact, bool *clean)
+{
+	bool clean_tail;
 	size_t first = output->head < FACT_EDGE_BYTES ? output->head : FACT_EDGE_BYTES;
 	size_t last = output->len - output->head < FACT_EDGE_BYTES ? output->len - output->head
 								   : FACT_EDGE_BYTES;
 	size_t head = utf8_cut_end(output->bytes, first);
 	size_t tail = utf8_cut_start(output->bytes, output->len, output->len - last);
 	AUTO_BUF text = BUF_INIT(3 * FACT_EDGE_BYTES);
-	*left_out = output->dropped + (tail - head);
+	uint64_t left_out = output->dropped + (tail - head);
 	buf_add(&text, output->bytes, head);
-	buf_addf(&text, "\n[%llu bytes left out]\n", (unsigned long long)*left_out);
+	buf_addf(&text, "\n[%llu bytes left out]\n", (unsigned long long)left_out);
 	buf_add(&text, output->bytes + tail, output->len - tail);
-	return output_json_text(text.data, text.len, clean);
-}
-
-static const char *held(struct fact *fact, json_t *text)
-{
-	return json_string_value(fact_hold(fact, text));
+	fact->tool.output = held(fact, output_json_text(text.data, text.len, clean));
+	fact->tool.output_dropped = (int64_t)left_out;
+	json_auto_t *end = output_json_text(output->bytes + tail, output->len - tail, &clean_tail);
+	fact->tool.output_tail_bytes = (struct fact_number){true, (int64_t)json_string_length(end)};
 }
 
 void output_json_fact(const struct output *output, const struct sha256 *whole, struct fact *fact)
@@ -51,12 +56,10 @@ void output_json_fact(const struct output *output, const struct sha256 *whole, s
 		fact->tool.output = held(fact,
 			output_json_text(output->len ? output->bytes : "", output->len, &clean));
 	} else {
-		uint64_t left_out = 0;
 		char hex[SHA256_HEX + 1];
 		struct sha256 hash = *whole;
 		sha256_end_hex(&hash, hex);
-		fact->tool.output = held(fact, edges(output, &left_out, &clean));
-		fact->tool.output_dropped = (int64_t)left_out;
+		add_edges(output, fact, &clean);
 		fact->tool.output_sha256 = fact_text(fact, hex);
 	}
 	fact->tool.not_utf8 = !clean;

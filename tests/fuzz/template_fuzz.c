@@ -1,6 +1,7 @@
 /* Templates: any text compiles or is reported, and what compiles renders within its cap. */
 #include "base/utf8.h"
 #include "machine/blackboard.h"
+#include "machine/failure.h"
 #include "machine/template.h"
 #include "tests/kit/machine.h"
 
@@ -16,12 +17,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct doc_node node = fixture_text(&f, data, size);
 	struct site site = {.findings = &f.findings, .doc = &f.doc, .node = &node};
 	json_t *blackboard = blackboard_new(f.m);
-	struct captured captured = {.result = blackboard, .exit = json_object_get(blackboard, "n")};
+	json_t *failure = json_pack("{s:s, s:i}", "reason", "why", "exit", 3);
+	struct captured captured = {
+		.result = blackboard, .exit = json_object_get(blackboard, "n"), .failure = failure};
 	for (enum template_use use = TEMPLATE_TEXT; use <= TEMPLATE_ASSIGN; use++) {
 		struct scope scope = {.machine = f.m,
 			.arena = &f.m->arena,
 			.in_capture = use == TEMPLATE_ASSIGN,
 			.has_exit = use == TEMPLATE_ASSIGN,
+			.failure = use == TEMPLATE_ASSIGN ? &failure_command : NULL,
 			.result = {.kind = TYPE_JSON}};
 		size_t errors = f.findings.errors;
 		const struct template *t = template_compile(&scope, &site, use);
@@ -37,6 +41,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			abort();
 	}
 	json_decref(blackboard);
+	json_decref(failure);
 	fixture_done(&f);
 	return 0;
 }

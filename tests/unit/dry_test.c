@@ -100,6 +100,21 @@ static const char returns[] =
 	"  done: {kind: terminal, status: ok, reason: r, returns: {n: '{{ n }}'}}\n"
 	"  none: {kind: terminal, status: failed, reason: r}\n";
 
+/* A failure decides: by its exit status, its signal, or a text that a condition asks for. */
+static const char reported[] =
+	"  look:\n    kind: tool\n    command: [ls]\n    timeout_secs: 1\n"
+	"    capture_failure: {set: {n: '{{ failure.exit }}', text: '{{ failure.stderr }}'}}\n"
+	"    on: {ok: done, nonzero: pick, timeout: killed}\n"
+	"  pick:\n    kind: branch\n    when:\n"
+	"      - {if: \"n == 7\", goto: done}\n"
+	"      - {if: \"n == -1\", goto: done}\n"
+	"      - {if: \"text == 'no space'\", goto: done}\n"
+	"      - {if: \"n == 0\", goto: done}\n"
+	"      - {else: true, goto: done}\n"
+	"  killed:\n    kind: branch\n    when:\n"
+	"      - {if: \"n == -1\", goto: done}\n"
+	"      - {else: true, goto: done}\n";
+
 static void note(void *ctx, const json_t *event)
 {
 	const char *type, *state, *why = "", *label = "";
@@ -255,6 +270,7 @@ int main(void)
 	run(good, 0, "untaken judge [text == 'never captured']\n");
 	run(bad, 1, "say: \"v.label\" was read, but its field \"label\" is not set (3)\n");
 	run(answers, 0, "");
+	run(reported, 0, "untaken pick [n == 0]\nuntaken killed [else]\n");
 	run(bounded, 0, "untaken pick [exhausted]\n");
 	run(plain, 0, "");
 	run(exits, 0, "untaken pick [n == 2]\n");

@@ -1,5 +1,6 @@
 /* Tests the meaning of facts: outcomes, captures and edges, and output that does not conform. */
 #include "instance/reduce.h"
+#include "machine/failure.h"
 #include "tests/kit/machine.h"
 #include "tests/kit/tap.h"
 
@@ -12,8 +13,14 @@ static const char *const yaml =
 	"    n: {type: int, default: 0}\n"
 	"    whole: {type: json, default: null}\n"
 	"    note: {type: str, default: none}\n"
+	"    end: {type: str, default: ''}\n"
+	"    out: {type: str, default: ''}\n"
+	"    words: {type: str, default: ''}\n"
+	"    old: {type: str, default: ''}\n"
+	"    kept: {type: str, default: ''}\n"
 	"  agent:\n"
 	"    verdict: {type: r, default: {}}\n"
+	"    said: {type: str, default: ''}\n"
 	"states:\n"
 	"  plain: {kind: tool, command: [x], timeout_secs: 1,\n"
 	"    on: {ok: typed, nonzero: bad, timeout: late}}\n"
@@ -33,9 +40,17 @@ static const char *const yaml =
 	"  text: {kind: tool, command: [x], timeout_secs: 1, capture: {stdout_text: note},\n"
 	"    on: {ok: nothing, nonzero: bad, timeout: late}}\n"
 	"  nothing: {kind: tool, command: [x], timeout_secs: 1, output_schema: r,\n"
-	"    capture: {set: {}}, on: {ok: agent, nonzero: bad, timeout: late}}\n"
+	"    capture: {set: {}}, on: {ok: fails, nonzero: bad, timeout: late}}\n"
+	"  fails: {kind: tool, command: [x], timeout_secs: 1, max_visits: 2, output_schema: r,\n"
+	"    capture: {set: {n: '{{ result.n }}'}}, capture_failure: {set: {\n"
+	"      n: '{{ failure.exit }}', note: '{{ failure.label }}: {{ failure.reason }}',\n"
+	"      end: '{{ failure.signal }}', out: '{{ failure.stdout }}',\n"
+	"      words: '{{ failure.stderr }}', old: '{{ n }} {{ failure.exit }}',\n"
+	"      kept: '{{ verdict.note }}{{ failure.label }}'}},\n"
+	"    on: {ok: agent, nonzero: bad, timeout: late, exhausted: late}}\n"
 	"  agent: {kind: agent, prompt: p, timeout_secs: 1, output_schema: r,\n"
-	"    capture: {finish_json: verdict},\n"
+	"    capture: {finish_json: verdict}, capture_failure: {set: {\n"
+	"      said: '{{ failure.label }}: {{ failure.reason }}', verdict: '{{ verdict }}'}},\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: late}}\n"
 	"  wait: {kind: wait, every_secs: 5, on: {tick: choose, signal: park}}\n"
 	"  park: {kind: wait, max_visits: 2, on: {signal: choose, exhausted: late}}\n"
@@ -75,7 +90,11 @@ static struct outcome_of fact(const char *state, const char *text)
 	o.blackboard = json_pack("{s:i,s:n,s:s,s:{}}", "n", 0, "whole", "note", "none", "verdict");
 	AUTO_FACT fact;
 	fact_decode(decoded, &fact, NULL); /* what an agent spent is not reduced */
-	o.result = reduce(machine_state(f.m, state), &fact, format, o.blackboard, &o.v, &o.e);
+	const struct state *s = machine_state(f.m, state);
+	json_object_set_new(o.blackboard, "kept", json_string("as it was"));
+	o.result = reduce(s, &fact, format, o.blackboard, &o.v, &o.e);
+	if (!o.result)
+		reduce_failure(s, &fact, &o.v, o.blackboard);
 	return o;
 }
 
@@ -153,7 +172,7 @@ static void test_tool(void)
 		"nonzero", "bad", "stdout is not valid UTF-8");
 	binds("text", TOOL("1", "'kept'"), "note", "\"none\"");
 	leads("nothing", TOOL("0", "'{}'"), "nonzero", "bad", "stdout.n: required, but missing");
-	leads("nothing", TOOL("0", "'{\\\"n\\\":1,\\\"label\\\":\\\"a\\\"}'"), "ok", "agent", NULL);
+	leads("nothing", TOOL("0", "'{\\\"n\\\":1,\\\"label\\\":\\\"a\\\"}'"), "ok", "fails", NULL);
 	leads("park", "{'visits':2}", "exhausted", "late", NULL);
 	refused("park", "{'visits':3}");
 	refused("plain", "{'visits':2}");
@@ -244,6 +263,87 @@ static void test_agent(void)
 	refused("agent", "{}");
 }
 
+#define FAILED(exit, signal, more)                                                                 \
+	"{'exit':" exit ",'signal':" signal ",'timed_out':false," more "}"
+
+static void test_failure(void)
+{
+	static const char bad[] =
+		FAILED("2", "null", "'stdout':'some','stderr_tail':'one\\ntwo\\n'");
+	binds("fails", bad, "n", "2");
+	binds("fails", bad, "note", "\"nonzero: two\"");
+	binds("fails", bad, "end", "\"\"");
+	binds("fails", bad, "out", "\"some\"");
+	binds("fails", bad, "words", "\"one\\ntwo\\n\"");
+	binds("fails", bad, "old", "\"0 2\""); /* all at once */
+	binds("fails", bad, "kept", "\"as it was\"");
+	binds("fails", FAILED("null", "9", "'stdout':'','reason':'no memory\\nat all'"), "end",
+		"\"SIGKILL\"");
+	binds("fails", FAILED("null", "9", "'stdout':'','reason':'no memory\\nat all'"), "note",
+		"\"nonzero: no memory\\nat all\"");
+	binds("fails", FAILED("null", "9", "'stdout':''"), "n", "-1");
+	binds("fails", FAILED("null", "40", "'stdout':''"), "end", "\"SIG40\"");
+	binds("fails", "{'exit':null,'signal':9,'timed_out':true,'stdout':''}", "note",
+		"\"timeout: \"");
+	binds("fails", FAILED("null", "null", "'stdout':'','lost':'launcher lost'"), "n", "-1");
+	binds("fails", FAILED("null", "null", "'stdout':'','lost':'launcher lost'"), "note",
+		"\"nonzero: launcher lost\"");
+	binds("fails", "{'not_run':'no arguments'}", "note", "\"nonzero: no arguments\"");
+	binds("fails", "{'not_run':'no arguments'}", "n", "-1");
+	binds("fails", "{'not_run':'no arguments'}", "out", "\"\"");
+	/* Output that does not conform: the recorded reason counts, as a version words it. */
+	binds("fails", TOOL("0", "''"), "note",
+		"\"nonzero: stdout is blank where JSON is expected\"");
+	binds("fails", FAILED("0", "null", "'stdout':'','reason':'blank'"), "note",
+		"\"nonzero: blank\"");
+	binds("fails", TOOL("0", "''"), "n", "0");
+	/* Neither ok nor exhausted binds it. */
+	binds("fails", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\"}'"), "note", "\"none\"");
+	binds("fails", TOOL("0", "'{\\\"n\\\":7,\\\"label\\\":\\\"a\\\"}'"), "n", "7");
+	binds("fails", "{'visits':2}", "note", "\"none\"");
+	binds("agent", "{'outcome':'timeout','payload':null}", "said", "\"timeout: \"");
+	binds("agent", "{'outcome':'failed','reason':'it\\nsays','payload':null}", "said",
+		"\"failed: it\\nsays\"");
+	binds("agent", "{'outcome':'ok','payload':{'n':1}}", "said",
+		"\"failed: result.label: required, but missing\"");
+}
+
+/* The ends of outputs: 32 KiB, whole characters, and nothing from before a gap. */
+static void test_failure_output(void)
+{
+	format = 2;
+	char text[40002], most[FAILURE_OUTPUT_BYTES + 3];
+	for (size_t i = 0; i < sizeof(text); i += 2)
+		memcpy(text + i, "\xc3\xbc", 2);
+	text[sizeof(text) - 2] = 'x';
+	text[sizeof(text) - 1] = '\0';
+	snprintf(most, sizeof(most), "\"%s\"", text + sizeof(text) - FAILURE_OUTPUT_BYTES);
+	AUTO_FREE char *fact = NULL;
+	if (asprintf(&fact, FAILED("1", "null", "'stdout':'%s','stderr_tail':'%s'"), text, text) <
+		0)
+		abort();
+	binds("fails", fact, "out", most);
+	binds("fails", fact, "words", most);
+	binds("fails",
+		FAILED("1", "null",
+			"'stdout':'head, gap, tail','stdout_dropped':9,'stdout_tail_bytes':4"),
+		"out", "\"tail\"");
+	binds("fails",
+		FAILED("1", "null", "'stdout':'head','stdout_dropped':9,'stdout_tail_bytes':0"),
+		"out", "\"\"");
+	binds("fails",
+		FAILED("1", "null", "'stdout':'tail','stdout_dropped':9,'stdout_tail_bytes':99"),
+		"out", "\"tail\"");
+	format = 1;
+	refused("fails",
+		FAILED("1", "null", "'stdout':'a','stdout_dropped':9,'stdout_tail_bytes':1"));
+	format = 2;
+	/* A journal from before there was that member, replayed with another machine. */
+	binds("fails", FAILED("1", "null", "'stdout':'head, tail','stdout_dropped':9"), "out",
+		"\"head, tail\"");
+	format = 1;
+}
+
 static void test_wait_and_branch(void)
 {
 	leads("wait", "{'woke_by':'timer'}", "tick", "choose", NULL);
@@ -312,6 +412,8 @@ int main(void)
 	test_depth();
 	test_values();
 	test_agent();
+	test_failure();
+	test_failure_output();
 	test_wait_and_branch();
 	test_words();
 	fixture_done(&f);

@@ -220,6 +220,12 @@ static void add_tool(struct buf *buf, uint32_t i, uint32_t states)
 			"%s }}'}}\n",
 			random_record());
 	}
+	if (!below(3))
+		buf_addf(buf,
+			"    capture_failure: {set: {c1: '{{ %s }}', d: '{{ %s }}', n: '{{ "
+			"failure.exit }}', w: '{{ failure.label }} {{ %s.a }}'}}\n",
+			random_record(), PICK("d", "c2.inner", "g1.inner", "p.one.inner"),
+			random_record());
 	add_on(buf, i, states, labels);
 }
 
@@ -244,6 +250,10 @@ static void add_agent(struct buf *buf, uint32_t i, uint32_t states)
 		buf_addf(buf, "    output_schema: rec\n    capture: {set: {s: 'x {{ %s.a }}'}}\n",
 			random_record());
 	}
+	if (!below(3))
+		buf_addf(buf,
+			"    capture_failure: {set: {g1: '{{ %s }}', s: '{{ failure.reason }}'}}\n",
+			random_record());
 	add_on(buf, i, states, labels);
 }
 
@@ -378,25 +388,36 @@ static const struct state *run_branch(struct run *run, const struct state *state
 	return NULL;
 }
 
+static const struct state *run_failure(struct run *run, const struct state *state, uint32_t outcome)
+{
+	json_auto_t *failure = json_pack(
+		"{s:s,s:s,s:i}", "label", outcome_name(outcome), "reason", "why", "exit", below(4));
+	blackboard_capture_failure(state, failure, run->blackboard);
+	return state->on[outcome];
+}
+
 static const struct state *run_work(struct run *run, const struct state *state)
 {
 	uint32_t outcome = below(2) ? OUTCOME_OK : below(OUTCOME_COUNT);
 	while (!state->on[outcome] || outcome == OUTCOME_EXHAUSTED)
 		outcome = below(OUTCOME_COUNT);
-	if (outcome != OUTCOME_OK || !state->capture.present)
-		return state->on[outcome];
+	if (outcome != OUTCOME_OK)
+		return run_failure(run, state, outcome);
+	if (!state->capture.present)
+		return state->on[OUTCOME_OK];
 	struct err e = ERR_NONE;
 	struct type t = {.kind = TYPE_STR};
 	if (state->output_schema)
 		t = (struct type){.kind = TYPE_RECORD, .record = state->output_schema};
 	json_t *result = random_value(t, NULL);
 	json_t *status = json_integer(below(2));
-	struct captured captured = {result, status, true};
+	struct captured captured = {.result = result, .exit = status, .keeps = true};
 	int failed = blackboard_capture(state, &captured, run->blackboard, &e);
 	json_decref(result);
 	json_decref(status);
-	return state->on[failed ? (state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED)
-				: OUTCOME_OK];
+	return failed ? run_failure(run, state,
+				state->kind == KIND_TOOL ? OUTCOME_NONZERO : OUTCOME_FAILED)
+		      : state->on[OUTCOME_OK];
 }
 
 static const struct state *run_state(struct run *run, const struct state *state)

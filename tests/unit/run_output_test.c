@@ -58,6 +58,23 @@ static void test_text(void)
 	output_done(&o);
 }
 
+/* The tail of a stream whose middle was dropped holds nothing from before the gap. */
+static void test_cut_tail(void)
+{
+	struct output o;
+	fill(&o, 8, "abcdefghijklmnopqrstuv\xc3\xbcxy");
+	json_auto_t *tail = output_json_tail(&o, 6);
+	is_str(json_string_value(tail), "\xc3\xbcxy", "the end alone");
+	struct sha256 hash;
+	sha256_init(&hash);
+	AUTO_FACT fact = {.kind = FACT_TOOL};
+	output_json_fact(&o, &hash, &fact);
+	ok(fact.tool.output_tail_bytes.known, "its length is known");
+	is_str(fact.tool.output + strlen(fact.tool.output) - fact.tool.output_tail_bytes.value,
+		"\xc3\xbcxy", "and leads to it");
+	output_done(&o);
+}
+
 /* A command may print what is no text at all. */
 static bool no_text(void)
 {
@@ -192,6 +209,7 @@ int main(void)
 {
 	test_capture();
 	test_text();
+	test_cut_tail();
 	ends(no_text, "a mebibyte of bytes that are no characters is replaced one by one");
 	test_fact_edges();
 	test_redaction();

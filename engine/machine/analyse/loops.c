@@ -29,11 +29,6 @@ static bool busy(const struct state *state)
 	return state_is(state, TRAIT_HURRIES) && !state->max_visits;
 }
 
-static bool captures(const struct state *state, size_t edge)
-{
-	return !state->clauses && edge == OUTCOME_OK && state->capture.present;
-}
-
 static void stamp_read(void *ctx, const struct ref *ref, const char *source)
 {
 	struct loops *l = ctx;
@@ -45,13 +40,13 @@ static void stamp_read(void *ctx, const struct ref *ref, const char *source)
 /* Reports whether taking the edge writes a variable that the stamped branches read. */
 static bool writes_stamped(const struct loops *loops, const struct state *state, size_t edge)
 {
-	if (!captures(state, edge))
+	const struct capture *capture = state_edge_capture(state, edge);
+	if (!capture)
 		return false;
-	const struct variable *whole = state->capture.whole;
+	const struct variable *whole = capture->whole;
 	bool hit = whole && loops->read_by[whole - loops->m->variables] == loops->stamp;
-	for (size_t i = 0; i < state->capture.set_count; i++)
-		hit |= loops->read_by[state->capture.set[i].target - loops->m->variables] ==
-		       loops->stamp;
+	for (size_t i = 0; i < capture->set_count; i++)
+		hit |= loops->read_by[capture->set[i].target - loops->m->variables] == loops->stamp;
 	return hit;
 }
 

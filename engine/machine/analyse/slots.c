@@ -149,11 +149,10 @@ static bool follow_copy(struct slots *slots, uint32_t to, uint32_t from)
 	return slots->count > before;
 }
 
-static bool copy_of_state(struct slots *slots, const struct state *state,
+static bool copy_of_capture(struct slots *slots, const struct capture *c,
 	bool (*each)(struct slots *slots, uint32_t to, uint32_t from))
 {
 	bool any = false;
-	const struct capture *c = &state->capture;
 	for (size_t a = 0; a < c->set_count; a++) {
 		const struct ref *ref = template_lone(c->set[a].value);
 		uint32_t to = slots->root[c->set[a].target - slots->m->variables];
@@ -161,6 +160,13 @@ static bool copy_of_state(struct slots *slots, const struct state *state,
 			any |= each(slots, to, slots->of_ref[ref->id]);
 	}
 	return any;
+}
+
+static bool copy_of_state(struct slots *slots, const struct state *state,
+	bool (*each)(struct slots *slots, uint32_t to, uint32_t from))
+{
+	bool any = copy_of_capture(slots, &state->capture, each);
+	return copy_of_capture(slots, &state->failure, each) || any;
 }
 
 /* Calls `each` for every assignment of one followed place to another, until no call reports a
@@ -206,6 +212,7 @@ void slots_init(struct slots *slots, const struct machine *machine)
 		state_entry_refs(&machine->states[i], follow, slots);
 		state_condition_refs(&machine->states[i], follow, slots);
 		state_capture_refs(&machine->states[i], follow, slots);
+		state_failure_refs(&machine->states[i], follow, slots);
 	}
 	follow_timings(slots);
 	/* If the passes do not suffice, places count as unset: a warning too many, never one too

@@ -59,6 +59,8 @@ static bool writes(const struct state *state, const struct variable *variable)
 	bool found = state->capture.whole == variable;
 	for (size_t i = 0; i < state->capture.set_count; i++)
 		found |= state->capture.set[i].target == variable;
+	for (size_t i = 0; i < state->failure.set_count; i++)
+		found |= state->failure.set[i].target == variable;
 	return found;
 }
 
@@ -247,6 +249,8 @@ void analyse_spellings(const struct machine *machine, struct findings *findings)
 		look_at(&t, s->notify, false);
 		for (size_t k = 0; k < s->capture.set_count; k++)
 			look_at(&t, s->capture.set[k].value, false);
+		for (size_t k = 0; k < s->failure.set_count; k++)
+			look_at(&t, s->failure.set[k].value, false);
 		kind_of(s)->texts(s, look_at, &t);
 		look_at_prompt(&t);
 		look_at_env(t);

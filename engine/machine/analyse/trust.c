@@ -36,10 +36,11 @@ static void show_way(
 		show_way(trust, o->because, out, depth - 1);
 	else if (o->left && depth)
 		show_left(trust, o->left, out, depth - 1);
-	else if (!source)
+	else if (!source && !o->failed)
 		buf_adds(out, "... -> ");
 	buf_addf(out, "%s%s -> %s -> ", o->writer->name,
-		!source                            ? ""
+		o->failed                          ? " (its failure)"
+		: !source                          ? ""
 		: state_is(o->writer, TRAIT_MODEL) ? " (a model)"
 						   : " (the network)",
 		variable->name);
@@ -60,8 +61,8 @@ static void mark_ungated(struct two *two)
 	bool *tells = arena_array(&two->trust.arena, m->state_count, sizeof(bool));
 	for (size_t i = 0; i < m->state_count; i++) {
 		const struct state *s = &m->states[i];
-		tells[i] = s->capture.present &&
-			   (kind_of(s)->brings_untrusted(s) || trust_left(&two->trust, s));
+		bool brings = kind_of(s)->brings_untrusted(s) || trust_left(&two->trust, s);
+		tells[i] = (s->capture.present && brings) || trust_fails_untrusted(&two->trust, s);
 	}
 	two->told = arena_array(&two->trust.arena, m->state_count, sizeof(*two->told));
 	two->found = arena_array(&two->trust.arena, m->state_count, sizeof(*two->found));

@@ -232,22 +232,32 @@ static uint32_t root_of(const struct unset *unset, const struct variable *variab
 	return unset->slots.root[variable - unset->m->variables];
 }
 
-static void apply_capture(struct unset *unset, const struct state *state, struct bits *now)
+/* Reports whether an assignment may leave its variable as it was: the result of an ok outcome lacks
+ * an optional field, or a capture_failure reads a field that is absent. */
+static bool may_keep(
+	const struct state *state, const struct capture *capture, const struct template *value)
+{
+	return template_may_lack(value) ||
+	       (capture == &state->failure && template_reads_field(value));
+}
+
+static void apply_capture(struct unset *unset, const struct state *state,
+	const struct capture *capture, struct bits *now)
 {
 	struct state_reading reading = {unset, now};
-	state_capture_refs(state, read_ref, &reading);
+	if (capture == &state->capture)
+		state_capture_refs(state, read_ref, &reading);
 	struct bits before = *now;
-	if (state->capture.whole && root_of(unset, state->capture.whole))
-		write_below(unset, root_of(unset, state->capture.whole), NULL, &before, now);
-	for (size_t i = 0; i < state->capture.set_count; i++) {
-		const struct assignment *a = &state->capture.set[i];
+	if (capture->whole && root_of(unset, capture->whole))
+		write_below(unset, root_of(unset, capture->whole), NULL, &before, now);
+	for (size_t i = 0; i < capture->set_count; i++) {
+		const struct assignment *a = &capture->set[i];
 		if (!root_of(unset, a->target))
 			continue;
 		struct bits written = *now;
 		write_below(unset, root_of(unset, a->target), template_lone(a->value), &before,
 			&written);
-		/* A result that lacks the field leaves the variable as it was. */
-		if (template_may_lack(a->value))
+		if (may_keep(state, capture, a->value))
 			meet(now, &written);
 		else
 			*now = written;
@@ -268,12 +278,14 @@ static void run_state(struct unset *unset, const struct state *state, edge_visit
 	state_entry_refs(state, read_ref, &reading);
 	state_timing_refs(state, read_timing, &reading);
 	if (!state->clauses) {
-		struct bits ok = now;
+		struct bits ok = now, failed = now;
 		if (state->on[OUTCOME_OK] && state->capture.present)
-			apply_capture(unset, state, &ok);
+			apply_capture(unset, state, &state->capture, &ok);
+		if (state->failure.present)
+			apply_capture(unset, state, &state->failure, &failed);
 		for (size_t i = 0; i < OUTCOME_COUNT; i++)
 			if (state->on[i] && i != OUTCOME_EXHAUSTED)
-				each(ctx, state, i, i == OUTCOME_OK ? &ok : &now);
+				each(ctx, state, i, i == OUTCOME_OK ? &ok : &failed);
 		return;
 	}
 	for (size_t i = 0; i < state->clause_count; i++) {
@@ -363,17 +375,21 @@ static uint32_t cause(
 	const struct unset *unset, const struct state *state, uint32_t edge, uint32_t slot)
 {
 	const struct variable *v = unset->slots.items[slot].variable;
-	if (state->clauses || edge != OUTCOME_OK || !state->capture.present)
+	const struct capture *capture = state_edge_capture(state, edge);
+	if (!capture)
 		return slot;
-	if (state->capture.whole == v)
+	if (capture->whole == v)
 		return 0;
-	for (size_t i = 0; i < state->capture.set_count; i++) {
-		if (state->capture.set[i].target != v)
+	for (size_t i = 0; i < capture->set_count; i++) {
+		if (capture->set[i].target != v)
 			continue;
-		const struct template *value = state->capture.set[i].value;
+		const struct template *value = capture->set[i].value;
 		const struct ref *ref = template_lone(value);
 		if (template_may_lack(value))
 			return unset->slots.items[slot].required ? slot : 0;
+		if (may_keep(state, capture, value) &&
+			!has_slot(unset, &unset->in[state->index], slot))
+			return slot;
 		return ref && ref->root ? slots_below(&unset->slots, ref, slot) : 0;
 	}
 	return slot;

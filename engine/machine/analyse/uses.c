@@ -46,10 +46,13 @@ static void visit_state(struct uses *uses, const struct state *state)
 	state_entry_refs(state, note_read, uses);
 	state_condition_refs(state, note_read, uses);
 	state_capture_refs(state, note_read, uses);
+	state_failure_refs(state, note_read, uses);
 	if (state->capture.whole)
 		note_written(uses, state, state->capture.whole);
 	for (size_t i = 0; i < state->capture.set_count; i++)
 		note_written(uses, state, state->capture.set[i].target);
+	for (size_t i = 0; i < state->failure.set_count; i++)
+		note_written(uses, state, state->failure.set[i].target);
 	if (state->output_schema)
 		mark_record(
 			uses, (struct type){.kind = TYPE_RECORD, .record = state->output_schema});
@@ -61,6 +64,9 @@ static const struct doc_node *capture_node(
 {
 	const struct doc_node *capture = doc_get(state->node, "capture");
 	const struct doc_pair *target = doc_pair(doc_get(capture, "set"), variable->name);
+	if (!target && state->capture.whole != variable)
+		target = doc_pair(
+			doc_get(doc_get(state->node, "capture_failure"), "set"), variable->name);
 	if (target)
 		return &target->key;
 	const struct kind_result *result = state_result(state);
