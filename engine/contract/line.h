@@ -10,16 +10,17 @@
 #include "contract/totals.h"
 
 #define JOURNAL_LINES(X)                                                                           \
-	X(BEGIN, "begin")      /* the first line */                                                \
-	X(STEP, "step")        /* a state is done */                                               \
-	X(RETRY, "retry")      /* an attempt failed, and the next one is due */                    \
-	X(ARMED, "wait.armed") /* a wait has begun */                                              \
-	X(NOTIFY, "notify")    /* a message for the operator */                                    \
-	X(EGRESS, "egress")    /* connections that a broker passed or refused */                   \
-	X(AUTORUN, "autorun")  /* files changed that programs of the host obey */                  \
-	X(SPEND, "spend")      /* the cost of an attempt that never finished */                    \
-	X(STOP, "stop")        /* the run was parked */                                            \
-	X(END, "end")          /* the last line */
+	X(BEGIN, "begin")          /* the first line */                                            \
+	X(STEP, "step")            /* a state is done */                                           \
+	X(RETRY, "retry")          /* an attempt failed, and the next one is due */                \
+	X(ARMED, "wait.armed")     /* a wait has begun */                                          \
+	X(REFUSED, "poke.refused") /* a poke has not the form that the wait takes */               \
+	X(NOTIFY, "notify")        /* a message for the operator */                                \
+	X(EGRESS, "egress")        /* connections that a broker passed or refused */               \
+	X(AUTORUN, "autorun")      /* files changed that programs of the host obey */              \
+	X(SPEND, "spend")          /* the cost of an attempt that never finished */                \
+	X(STOP, "stop")            /* the run was parked */                                        \
+	X(END, "end")              /* the last line */
 
 /* The importance of a message. */
 #define NOTIFY_LEVELS(X) X(INFO, "info") X(WARN, "warn") X(ERROR, "error")
@@ -46,7 +47,7 @@ WORDS_FUNCTIONS(end_cause);
 WORDS_FUNCTIONS(stopper);
 
 /* The formats of a journal. In format 1, a capture fails where the result lacks an optional field;
- * from 2 on, its variable stays as it was, and states may be exhausted. */
+ * from 2 on, its variable stays as it was, states may be exhausted, and waits refuse pokes. */
 enum { JOURNAL_FORMAT_FIRST = 1, JOURNAL_FORMAT_LAST = 2 };
 
 /* Totals that a line may hold; those of a wrong form have -1 transitions, as no run has. */
@@ -70,6 +71,12 @@ struct line_retry {
 struct line_armed {
 	const char *wake;          /* the time at which it ends by itself; NULL: never */
 	struct line_totals totals; /* of the run; not given in an old line */
+};
+
+struct line_refused {
+	const char *poke;          /* its file */
+	const char *reason;        /* the misfit */
+	struct line_totals totals; /* of the run */
 };
 
 struct line_notify {
@@ -114,6 +121,7 @@ struct line {
 		const char *go_to; /* for a step: the next state */
 		struct line_retry retry;
 		struct line_armed armed;
+		struct line_refused refused;
 		struct line_notify notify;
 		struct line_egress egress;
 		struct line_autorun autorun;

@@ -36,6 +36,11 @@
 	LINE_STATE(X) \
 	X(TEXT, ALWAYS, "wake", armed.wake) \
 	X(TOTALS, ELSE, "totals", armed.totals)
+#define LINE_REFUSED_MEMBERS(X) \
+	LINE_STATE(X) \
+	X(TEXT, NEEDED, "poke", refused.poke) \
+	X(TEXT, NEEDED, "reason", refused.reason) \
+	X(TOTALS, NEEDED, "totals", refused.totals)
 #define LINE_NOTIFY_MEMBERS(X) \
 	LINE_STATE(X) \
 	X(LEVEL, NEEDED, "level", notify.level) \

@@ -280,9 +280,10 @@ static void explore_label(struct dry *dry, size_t at, enum outcome label)
 {
 	const struct visit n = dry->nodes[at];
 	const struct tool_state *tool = state_tool(n.state);
-	bool varies = label == OUTCOME_OK
-			      ? n.state->capture.reads_result || (tool && tool->ok_exit_count > 1)
-			      : n.state->failure.set_count > 0;
+	const struct capture *capture = state_edge_capture(n.state, label);
+	bool varies = (capture == &n.state->capture && capture->reads_result) ||
+		      (capture == &n.state->failure && capture->set_count) ||
+		      (label == OUTCOME_OK && tool && tool->ok_exit_count > 1);
 	for (unsigned variant = 0; variant < (varies ? VARIANTS : 1); variant++) {
 		struct reduced v;
 		struct err e = ERR_NONE;

@@ -2,6 +2,7 @@
 #include "base/utf8.h"
 #include "dry/dry.h"
 #include "instance/reduce.h"
+#include "machine/kind.h"
 
 #include <signal.h>
 
@@ -196,9 +197,12 @@ static void agent_fact(const struct state *state, enum outcome label, const stru
 static void wait_fact(const struct state *state, enum outcome label, const struct variation *of,
 	const json_t *result, struct fact *out)
 {
-	(void)state, (void)of, (void)result;
+	(void)state, (void)of;
 	*out = (struct fact){.kind = FACT_WAIT,
 		.wait = {.woke_by = label == OUTCOME_TICK ? WOKEN_BY_TIMER : WOKEN_BY_POKE}};
+	if (result)
+		out->wait.payload =
+			fact_hold(out, json_pack("{s:O}", "data", (json_t *)(uintptr_t)result));
 }
 
 /* NULL: the kind has no outcomes. */
@@ -221,7 +225,8 @@ void dry_fact(const struct state *state, enum outcome label, unsigned variant, c
 		*out = (struct fact){.kind = FACT_VISITS, .visits = state->max_visits};
 		return;
 	}
-	json_auto_t *result = label == OUTCOME_OK ? result_of(state, variant, hints) : NULL;
+	const struct kind_result *good = state_result(state);
+	json_auto_t *result = good && label == good->good ? result_of(state, variant, hints) : NULL;
 	struct variation of = {variant, hints};
 	makers[state->kind]->make(state, label, &of, result, out);
 }

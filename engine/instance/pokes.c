@@ -123,6 +123,21 @@ int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES],
 	}
 }
 
+int pokes_set_aside(const struct instance *instance, const char *name, struct err *e)
+{
+	char bad[POSITION_NAME_BYTES + 8];
+	if (!is_poke(name)) /* a journal from elsewhere may hold any name */
+		return 0;
+	AUTO_FD int dir =
+		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	if (dir < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", instance->path);
+	snprintf(bad, sizeof(bad), "%s.bad", name);
+	if (renameat(dir, name, dir, bad))
+		return errno == ENOENT ? 0 : err_errno(e, "cannot set the poke %s aside", name);
+	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", instance->path) : 0;
+}
+
 int pokes_remove(const struct instance *instance, const char *name, struct err *e)
 {
 	if (!is_poke(name)) /* a journal from elsewhere may hold any name */

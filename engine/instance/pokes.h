@@ -20,6 +20,8 @@ int pokes_add(const struct instance *instance, const json_t *payload, struct err
  * be read now. A file that is no poke is set aside as NAME.bad and named in `bad` (else ""). */
 int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES], json_t **payload,
 	char bad[POSITION_NAME_BYTES], struct err *e);
+/* Sets a poke that a wait refused aside as NAME.bad, durably. It may be gone already. */
+int pokes_set_aside(const struct instance *instance, const char *name, struct err *e);
 /* Removes a consumed poke, durably. It may be gone already. */
 int pokes_remove(const struct instance *instance, const char *name, struct err *e);
 /* Returns how many wait. */

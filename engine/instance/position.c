@@ -213,14 +213,14 @@ static const struct side_effects effect_terminal = {change_nothing, change_nothi
 static const struct side_effects *const side_effects[KIND_COUNT] = {STATE_KINDS(X)};
 #undef X
 
-/* Keeps the last failure of a state that has a result; the others do not fail. */
+/* Keeps the last failure of a state that may fail. */
 static void note_failure(
 	struct position *position, const struct fact *fact, const struct reduced *reduced)
 {
 	char words[REDUCE_REASON_BYTES];
 	const char *name = position->state->name;
 	bool same = !strcmp(json_get_text(position->failure, "state"), name);
-	if (!state_result(position->state))
+	if (!state_may_fail(position->state))
 		return;
 	if (reduced->outcome == OUTCOME_OK && !same)
 		return;
@@ -374,6 +374,21 @@ static int apply_armed(struct position *position, const struct line *line, struc
 	return 0;
 }
 
+static int apply_refused(struct position *position, const struct line *line, struct err *e)
+{
+	const struct line_refused *refused = &line->refused;
+	if (same_place(position, line, false, e) || may_work(position, e))
+		return -1;
+	if (position->format < JOURNAL_FORMAT_LAST)
+		return err_set(e, "a journal of format 1 refuses no poke");
+	if (!position->armed || (!position->foreign && !position->state->output_schema))
+		return err_set(e, "state %s refuses no poke", position->state->name);
+	if (check_totals(position, &refused->totals, e))
+		return -1;
+	snprintf(position->refused_poke, sizeof(position->refused_poke), "%s", refused->poke);
+	return 0;
+}
+
 static int apply_notify(struct position *position, const struct line *line, struct err *e)
 {
 	if (same_place(position, line, false, e) || may_work(position, e))
@@ -516,6 +531,7 @@ static applier *const appliers[LINE_TYPE_COUNT] = {[LINE_BEGIN] = apply_begin,
 	[LINE_STEP] = apply_step,
 	[LINE_RETRY] = apply_retry,
 	[LINE_ARMED] = apply_armed,
+	[LINE_REFUSED] = apply_refused,
 	[LINE_NOTIFY] = apply_notify,
 	[LINE_EGRESS] = apply_note,
 	[LINE_AUTORUN] = apply_autorun,

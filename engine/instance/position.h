@@ -45,7 +45,8 @@ struct position {
 	json_t *visits;  /* by state with max_visits: how often it was entered; NULL: none was */
 	json_t *returns; /* the result of the machine that ended; NULL: none */
 	json_t *poke;    /* payload of the last signal, for the next tool */
-	char poke_name[POSITION_NAME_BYTES]; /* the last poke consumed */
+	char poke_name[POSITION_NAME_BYTES];    /* the last poke consumed */
+	char refused_poke[POSITION_NAME_BYTES]; /* the last poke refused */
 	char digest[POSITION_DIGEST_BYTES], profile[POSITION_NAME_BYTES];
 	char reason[POSITION_REASON_BYTES]; /* of the end */
 	int64_t started_us, updated_us;     /* the times of begin and of the last line */

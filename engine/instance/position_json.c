@@ -6,7 +6,7 @@
 json_t *position_encode(const struct position *position)
 {
 	return json_pack("{s:s,s:O,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:O?,s:s,s:s,s:s,s:I,s:I,"
-			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:O*,s:o*,s:O*}",
+			 "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s:O?,s:O*,s:O*,s:o*,s:O*,s:s*}",
 		"state", position->state->name, "blackboard", position->blackboard, "seq",
 		(json_int_t)position->seq, "attempt", position->attempt, "executions",
 		position->executions, "retry_at_us", (json_int_t)position->retry_at_us, "totals",
@@ -22,7 +22,8 @@ json_t *position_encode(const struct position *position)
 		(json_int_t)position->step.microusd, "failure", position->failure, "autorun",
 		position->autorun, "visits", position->visits, "format",
 		position->format > JOURNAL_FORMAT_FIRST ? json_integer(position->format) : NULL,
-		"returns", position->returns);
+		"returns", position->returns, "refused_poke",
+		*position->refused_poke ? position->refused_poke : NULL);
 }
 
 static int failure_check(json_t *data)
@@ -70,14 +71,14 @@ int position_decode(
 	const struct machine *machine, const json_t *data, struct position *out, struct err *e)
 {
 	struct position p = {.machine = machine, .format = JOURNAL_FORMAT_FIRST};
-	const char *state, *poke_name, *digest, *profile, *reason;
+	const char *state, *poke_name, *digest, *profile, *reason, *refused_poke = "";
 	json_t *blackboard, *totals, *poke, *failure = NULL, *autorun = NULL, *visits = NULL,
 					    *returns = NULL;
 	json_int_t seq, retry_at, wake, started, updated, input, output, microusd;
 	int begun, notified, armed, ended, ended_ok, cause;
 	if (json_unpack_ex((json_t *)(uintptr_t)data, NULL, JSON_STRICT,
 		    "{s:s,s:o,s:I,s:i,s:i,s:I,s:o,s:b,s:b,s:b,s:I,s:o,s:s,s:s,s:s,s:I,s:I,"
-		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?o,s?i,s?o}",
+		    "s:b,s:b,s:i,s:s,s:{s:I,s:I,s:I},s?o,s?o,s?o,s?i,s?o,s?s}",
 		    "state", &state, "blackboard", &blackboard, "seq", &seq, "attempt", &p.attempt,
 		    "executions", &p.executions, "retry_at_us", &retry_at, "totals", &totals,
 		    "begun", &begun, "notified", &notified, "armed", &armed, "wake_us", &wake,
@@ -85,7 +86,8 @@ int position_decode(
 		    "started_us", &started, "updated_us", &updated, "ended", &ended, "ended_ok",
 		    &ended_ok, "cause", &cause, "reason", &reason, "step", "input_tokens", &input,
 		    "output_tokens", &output, "microusd", &microusd, "failure", &failure, "autorun",
-		    &autorun, "visits", &visits, "format", &p.format, "returns", &returns) ||
+		    &autorun, "visits", &visits, "format", &p.format, "returns", &returns,
+		    "refused_poke", &refused_poke) ||
 		totals_decode(totals, &p.totals) || failure_check(failure) ||
 		(returns && !json_is_object(returns)) ||
 		(autorun && !json_is_array(json_object_get(autorun, "files"))))
@@ -111,6 +113,7 @@ int position_decode(
 	p.cause = (enum end_cause)cause;
 	utf8_copy(p.reason, sizeof(p.reason), reason);
 	snprintf(p.poke_name, sizeof(p.poke_name), "%s", poke_name);
+	snprintf(p.refused_poke, sizeof(p.refused_poke), "%s", refused_poke);
 	snprintf(p.digest, sizeof(p.digest), "%s", digest);
 	snprintf(p.profile, sizeof(p.profile), "%s", profile);
 	p.blackboard = json_copy(blackboard);

@@ -249,13 +249,53 @@ static int reduce_agent_fact(const struct state *state, const struct fact *fact,
 	return 0;
 }
 
+/* Returns the poke's data, if it has the form that the wait takes. */
+static const json_t *poke_data(const struct state *state, const json_t *poke, struct err *e)
+{
+	const json_t *data = json_object_get(poke, "data");
+	AUTO_BUF problems = BUF_INIT(64 * 1024);
+	char joined[REDUCE_REASON_BYTES];
+	struct type t = {TYPE_RECORD, TYPE_STR, state->output_schema};
+	if (!data) {
+		err_set(e, "it hands over no data");
+		return NULL;
+	}
+	if (!value_check(t, data, VALUE_WHOLE, "data", &problems))
+		return data;
+	join_problems(joined, problems.len ? problems.data : "");
+	err_set(e, "%s", joined);
+	return NULL;
+}
+
+static int bind_poke(
+	const struct state *state, const json_t *poke, json_t *blackboard, struct err *e)
+{
+	const json_t *data = poke_data(state, poke, e);
+	struct captured captured = {.result = data, .keeps = true};
+	if (!data)
+		return -1;
+	return state->capture.present ? blackboard_capture(state, &captured, blackboard, e) : 0;
+}
+
+int reduce_poke(
+	const struct state *state, const json_t *poke, const json_t *blackboard, struct err *e)
+{
+	json_auto_t *trial = json_copy((json_t *)(uintptr_t)blackboard);
+	if (!state->output_schema)
+		return 0;
+	if (blackboard)
+		return bind_poke(state, poke, trial, e);
+	return poke_data(state, poke, e) ? 0 : -1;
+}
+
 static int reduce_wait_fact(const struct state *state, const struct fact *fact, json_t *blackboard,
 	struct reduced *out, struct err *e)
 {
-	(void)blackboard;
 	bool poked = fact->wait.woke_by == WOKEN_BY_POKE;
 	if (fact->kind != FACT_WAIT || (!poked && !state->wait.timed))
 		return err_set(e, "the fact is not that of this wait");
+	if (poked && state->output_schema && bind_poke(state, fact->wait.payload, blackboard, e))
+		return err_wrap(e, "the poke does not have the form that the wait takes");
 	out->outcome = poked ? OUTCOME_SIGNAL : OUTCOME_TICK;
 	return 0;
 }

@@ -27,6 +27,11 @@ int reduce(const struct state *state, const struct fact *fact, int format, json_
 /* Binds the failure of a state's last attempt, unless its outcome is ok or exhausted. */
 void reduce_failure(const struct state *state, const struct fact *fact,
 	const struct reduced *reduced, json_t *blackboard);
+/* Checks a poke ({"data": ...} or {"message": ...}) against the form that a wait takes. Tries the
+ * capture on a copy of `blackboard`; NULL: only the form is checked. -1: the poke would wake
+ * nothing. */
+int reduce_poke(
+	const struct state *state, const json_t *poke, const json_t *blackboard, struct err *e);
 /* Finds the clause that wins: the fact of a branch, which holds nothing. -1: a predicate read an
  * absent field, and the machine halts. */
 int reduce_branch(

@@ -21,15 +21,16 @@ enum {
 	TRAIT_COMMAND = 16 /* a command of it runs in a jail */
 };
 
-/* The result of a kind's ok outcome, for a capture. */
+/* The result of a kind's good outcome, for a capture. */
 struct kind_result {
+	enum outcome good;            /* the capture binds on it; if it is ok, the others fail */
 	enum owner owner;             /* of the variables that the capture may write */
-	const char *whole;            /* the key that captures all of it */
+	const char *whole;            /* the key that captures all of it; NULL: none */
 	const char *text;             /* the key that captures all of it as a str; NULL: none */
 	bool untyped;                 /* any JSON, and never a record when it is captured whole */
 	bool exits;                   /* a capture may read the exit status, as `exit` */
-	enum outcome invalid;         /* the outcome in place of ok when it does not conform */
-	const struct record *failure; /* the fields that a capture_failure may read */
+	enum outcome invalid;         /* the outcome in place of it when it does not conform */
+	const struct record *failure; /* the fields that a capture_failure may read; NULL: none */
 };
 
 /* The changes that a state leaves in the workspace. */
@@ -75,6 +76,11 @@ static inline bool state_is(const struct state *state, unsigned traits)
 static inline const struct kind_result *state_result(const struct state *state)
 {
 	return kind_of(state)->result;
+}
+/* Reports whether the state fails where its outcome is another than ok. */
+static inline bool state_may_fail(const struct state *state)
+{
+	return state_result(state) && state_result(state)->good == OUTCOME_OK;
 }
 static inline enum writing state_writing(const struct state *state)
 {

@@ -117,6 +117,7 @@ static const char *agent_style(const struct state *state)
 }
 
 static const struct kind_result agent_result = {
+	.good = OUTCOME_OK,
 	.owner = OWNER_AGENT,
 	.whole = "finish_json",
 	.invalid = OUTCOME_FAILED,

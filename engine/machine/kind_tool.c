@@ -167,6 +167,7 @@ static const char *tool_style(const struct state *state)
 }
 
 static const struct kind_result tool_result = {
+	.good = OUTCOME_OK,
 	.owner = OWNER_CODE,
 	.whole = "stdout_json",
 	.text = "stdout_text",

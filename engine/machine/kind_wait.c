@@ -143,6 +143,24 @@ static void check_tick(struct reader *reader, const struct state *state)
 		&site, f, tick ? "remove it, or add `every_secs` or `until`" : "add `tick: STATE`");
 }
 
+/* Reads the form of a poke and the variables that it writes. */
+static void read_payload(struct reader *reader, struct state *state)
+{
+	const struct doc_pair *capture = reader_pair(reader, state->node, "capture");
+	const struct doc_pair *schema = reader_pair(reader, state->node, "output_schema");
+	read_output_schema(reader, state);
+	read_capture(reader, state);
+	if (schema)
+		reader->m->journal_format = JOURNAL_FORMAT_LAST;
+	if (!capture || schema || reader_misspelt(state->node, "output_schema"))
+		return;
+	struct site site = reader_site(reader, &capture->key, state);
+	site_help(&site,
+		site_report(&site, RULE_RESULT_NEEDS_SCHEMA,
+			"the capture of a wait needs an output_schema, the form of the poke"),
+		"add `output_schema: SCHEMA`");
+}
+
 static void read_wait(struct reader *reader, struct state *state)
 {
 	const struct doc_node *every = reader_value(reader, state->node, "every_secs");
@@ -153,6 +171,7 @@ static void read_wait(struct reader *reader, struct state *state)
 	if (until)
 		read_until(reader, state, until);
 	check_tick(reader, state);
+	read_payload(reader, state);
 	read_edges(reader, state);
 }
 
@@ -176,10 +195,16 @@ static const char *wait_style(const struct state *state)
 	return "shape=hexagon, color=\"#7a8896\", fillcolor=\"#eef1f3\"";
 }
 
+static const struct kind_result wait_result = {
+	.good = OUTCOME_SIGNAL,
+	.owner = OWNER_CODE,
+	.invalid = OUTCOME_COUNT, /* such a poke is refused, and the wait goes on */
+};
+
 const struct kind kind_wait = {
 	"wait",
 	TRAIT_RESTS,
-	NULL, /* result */
+	&wait_result,
 	read_wait,
 	wait_outcomes,
 	wait_texts,

@@ -13,7 +13,9 @@ const struct capture *state_edge_capture(const struct state *state, size_t i)
 {
 	if (state->clauses || i == OUTCOME_EXHAUSTED)
 		return NULL;
-	const struct capture *capture = i == OUTCOME_OK ? &state->capture : &state->failure;
+	const struct kind_result *result = state_result(state);
+	const struct capture *capture =
+		result && i == result->good ? &state->capture : &state->failure;
 	return capture->present ? capture : NULL;
 }
 

@@ -82,7 +82,7 @@ static void check_whole(const struct reader *reader, const struct doc_node *node
 static void read_whole(
 	struct reader *reader, struct state *state, const struct doc_node *capture, const char *key)
 {
-	const struct doc_node *node = reader_get(reader, capture, key, DOC_STR);
+	const struct doc_node *node = key ? reader_get(reader, capture, key, DOC_STR) : NULL;
 	if (!node)
 		return;
 	state->capture.reads_result = true;

@@ -86,7 +86,7 @@ static void read_notify(struct reader *reader, struct state *state)
 		state->notify_level = level;
 }
 
-static void read_output_schema(struct reader *reader, struct state *state)
+void read_output_schema(struct reader *reader, struct state *state)
 {
 	const struct doc_node *node = reader_get(reader, state->node, "output_schema", DOC_STR);
 	if (!node)

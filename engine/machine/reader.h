@@ -86,6 +86,7 @@ void read_edges(struct reader *reader, struct state *state);
 /* Reads the keys of states that have a result: timeout_secs, output_schema, capture,
  * capture_failure, retry. */
 void read_work(struct reader *reader, struct state *state);
+void read_output_schema(struct reader *reader, struct state *state);
 void read_capture(struct reader *reader, struct state *state);
 void read_capture_failure(struct reader *reader, struct state *state);
 

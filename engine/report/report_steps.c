@@ -335,6 +335,13 @@ static void add_stop(struct report *report, const struct line *line)
 	add_event(report, line, "warn", says.data);
 }
 
+static void add_refused(struct report *report, const struct line *line)
+{
+	AUTO_BUF says = BUF_INIT(2048);
+	buf_addf(&says, "refused a poke: %s", line->refused.reason);
+	add_event(report, line, "warn", says.data);
+}
+
 static void add_unfinished(struct report *report, const struct line *line)
 {
 	AUTO_BUF says = BUF_INIT(256);
@@ -394,6 +401,7 @@ void report_row(struct report *report, const struct line *line, const json_t *bl
 	static void (*const events[LINE_TYPE_COUNT])(
 		struct report * report, const struct line *line) = {[LINE_NOTIFY] = add_notify,
 		[LINE_STOP] = add_stop,
+		[LINE_REFUSED] = add_refused,
 		[LINE_SPEND] = add_unfinished,
 		[LINE_EGRESS] = add_refusals};
 	bool step = line->type == LINE_STEP || line->type == LINE_RETRY;

@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "journal/journal.h"
 #include "report/autorun_text.h"
+#include "report/interface.h"
 #include "report/text.h"
 #include "run/question.h"
 #include <fcntl.h>
@@ -188,12 +189,26 @@ static void armed_line(
 	text_pad(out, at, NAME_COLUMNS);
 	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
 		paint(show, out, "2", "waits to be poked");
-		return;
+	} else {
+		paint(show, out, "2", "waits ");
+		text_duration(out, (until_us - from_us + 500) / 1000);
+		buf_adds(out, ", until ");
+		text_when(out, wake);
 	}
-	paint(show, out, "2", "waits ");
-	text_duration(out, (until_us - from_us + 500) / 1000);
-	buf_adds(out, ", until ");
-	text_when(out, wake);
+	json_auto_t *poke = show->machine ? interface_poke(show->machine, line->state) : NULL;
+	if (poke)
+		buf_adds(out, "\n       a poke hands over:");
+	interface_poke_fields(poke, "         ", out);
+}
+
+static void refused_line(
+	struct show *show, struct buf *out, const struct line *line, int64_t elapsed_ms)
+{
+	(void)elapsed_ms;
+	buf_adds(out, "       ");
+	paint(show, out, "33", "refused a poke");
+	buf_adds(out, ": ");
+	text_clean(out, line->refused.reason, 1000);
 }
 
 static void notify_line(
@@ -269,6 +284,7 @@ static adder *const adders[LINE_TYPE_COUNT] = {[LINE_BEGIN] = begin_line,
 	[LINE_STEP] = step_line,
 	[LINE_RETRY] = retry_line,
 	[LINE_ARMED] = armed_line,
+	[LINE_REFUSED] = refused_line,
 	[LINE_NOTIFY] = notify_line,
 	[LINE_EGRESS] = egress_line,
 	[LINE_AUTORUN] = autorun_line,
@@ -436,6 +452,16 @@ struct drive_listener show_listener(struct show *show)
 
 /* --- the end ---------------------------------------------------------------------------------- */
 
+/* Adds the command that wakes it, with data of the form that the wait takes. */
+static void add_poke(
+	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
+{
+	json_auto_t *poke = show->machine ? interface_poke(show->machine, result->state) : NULL;
+	buf_addf(line, "\nWake it %s: ", result->wake_unix_us ? "earlier" : "up");
+	interface_poke_command(poke, id, line);
+	buf_adds(line, ", then the same command again");
+}
+
 static void add_wait(
 	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
 {
@@ -450,8 +476,7 @@ static void add_wait(
 		buf_adds(line, "to be poked.");
 	}
 	if (show->id)
-		buf_addf(line, "\nWake it %s: agent6 machine poke %s, then the same command again",
-			result->wake_unix_us ? "earlier" : "up", id);
+		add_poke(show, line, id, result);
 }
 
 /* Says so of a run that was stopped, to whoever ran it and to whoever watches it alike. */

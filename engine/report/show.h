@@ -21,7 +21,8 @@ struct show {
 	int terminal_fd;     /* for questions; owned; -1: none */
 	/* The name of the instance for other commands; NULL: they cannot find it. */
 	const char *id;
-	bool thrown_away; /* the instance is removed and cannot be continued */
+	bool thrown_away;              /* the instance is removed and cannot be continued */
+	const struct machine *machine; /* NULL: it is not known which form of poke a wait takes */
 };
 
 /* Begins, by the options given, NO_COLOR, TERM and whether stdout is a terminal. */

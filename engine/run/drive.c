@@ -388,6 +388,8 @@ static bool resume(struct drive *drive)
 		drive_show_wait(drive);
 	if (*drive->at.poke_name && pokes_remove(drive->instance, drive->at.poke_name, &e))
 		return drive_end(drive, RUN_BROKEN, "%s", e.text);
+	if (*drive->at.refused_poke && pokes_set_aside(drive->instance, drive->at.refused_poke, &e))
+		return drive_end(drive, RUN_BROKEN, "%s", e.text);
 	return drive_book_unfinished(drive);
 }
 

@@ -421,6 +421,27 @@ static bool commit_woken(struct drive *drive, struct sleep *sleep)
 	return true;
 }
 
+/* Journals a poke that has not the form that the wait takes, and sets it aside: the wait goes on. A
+ * kill in between leaves the file, which the next start sets aside. */
+static bool refuse_poke(struct drive *drive, struct sleep *sleep, const struct err *why)
+{
+	char ts[CLOCK_TEXT_BYTES];
+	struct err e = ERR_NONE;
+	struct line line = drive_line(drive, LINE_REFUSED, ts);
+	json_decref(TAKE_PTR(sleep->payload));
+	line.refused = (struct line_refused){sleep->poke, why->text, {true, drive->at.totals}};
+	return drive_commit(drive, &line) && (!pokes_set_aside(drive->instance, sleep->poke, &e) ||
+						     drive_end(drive, RUN_BROKEN, "%s", e.text));
+}
+
+static bool wake_by_poke(struct drive *drive, struct sleep *sleep)
+{
+	struct err why = ERR_NONE;
+	return reduce_poke(drive->at.state, sleep->payload, drive->at.blackboard, &why)
+		       ? refuse_poke(drive, sleep, &why)
+		       : commit_woken(drive, sleep);
+}
+
 static bool take_wait(struct drive *drive)
 {
 	struct err e = ERR_NONE;
@@ -442,6 +463,8 @@ static bool take_wait(struct drive *drive)
 		live_notice(&drive->live, "poke %s cannot be read and was set aside", s.bad_poke);
 	if (s.woke == WOKE_NOT)
 		return drive_end(drive, RUN_WAITING, "state %s waits", drive->at.state->name);
+	if (s.woke == WOKE_POKE)
+		return wake_by_poke(drive, &s);
 	bool early = s.woke == WOKE_TIMER && is_out_of_time(drive);
 	return s.woke == WOKE_STOP || early || commit_woken(drive, &s);
 }

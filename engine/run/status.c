@@ -158,7 +158,7 @@ static const char *status_of(const struct line *last, bool held)
 	if (last->type == LINE_END)
 		return last->end.status == OUTCOME_COUNT ? "damaged"
 							 : outcome_name(last->end.status);
-	if (last->type == LINE_ARMED)
+	if (last->type == LINE_ARMED || last->type == LINE_REFUSED)
 		return "waiting";
 	return held ? "running" : "stopped";
 }
@@ -244,9 +244,10 @@ static json_t *bundle(int journal)
 /* Returns the totals that the line holds; NULL: none. */
 static const struct totals *recorded_totals(const struct line *line)
 {
-	const struct line_totals *totals = line->type == LINE_END     ? &line->end.totals
-					   : line->type == LINE_ARMED ? &line->armed.totals
-								      : NULL;
+	const struct line_totals *totals = line->type == LINE_END       ? &line->end.totals
+					   : line->type == LINE_ARMED   ? &line->armed.totals
+					   : line->type == LINE_REFUSED ? &line->refused.totals
+									: NULL;
 	return totals && totals->given ? &totals->sum : NULL;
 }
 

@@ -18,7 +18,7 @@
 		{"TEXT", "NEEDED", "h"},
 #define OF(type, more) [LINE_##type] = {EVERY LINE_##type##_MEMBERS(MEMBER) more}
 static const struct member lines[LINE_TYPE_COUNT][20] = {OF(BEGIN, ), OF(STEP, LINE_FACT),
-	OF(RETRY, LINE_FACT), OF(ARMED, ), OF(NOTIFY, ), OF(EGRESS, ), OF(AUTORUN, ),
+	OF(RETRY, LINE_FACT), OF(ARMED, ), OF(REFUSED, ), OF(NOTIFY, ), OF(EGRESS, ), OF(AUTORUN, ),
 	OF(SPEND, SPEND_MEMBERS), OF(STOP, ), OF(END, )};
 
 /* The members of a struct totals, which has no table. */

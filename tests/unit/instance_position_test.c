@@ -1,9 +1,6 @@
 /* Tests positions: the failure that a person asks about, from journal lines and snapshots; the
  * spending; and lines that no run of the machine writes. */
-#include "instance/position.h"
-#include "tests/kit/machine.h"
-#include "tests/kit/tap.h"
-#include <string.h>
+#include "tests/unit/position_kit.h"
 
 static const char *const yaml =
 	"machine: m\nversion: 1\ninitial: work\nbudget: {max_transitions: 99}\n"
@@ -22,53 +19,12 @@ static const char *const yaml =
 	"  done: {kind: terminal, status: ok, reason: done}\n";
 
 static struct fixture f;
-static int seq;
-
-static int try(struct position *position, const char *fields, const char *fact, struct err *e)
-{
-	json_auto_t *event = json_loads(fields, 0, NULL);
-	if (!event)
-		bail("not JSON: %s", fields);
-	json_object_set_new(event, "seq", json_integer(seq));
-	json_object_set_new(event, "ts", json_string("2026-11-21T00:00:00Z"));
-	if (fact)
-		json_object_set_new(event, "fact", json_loads(fact, 0, NULL));
-	return position_apply_event(position, event, e);
-}
-
-static void apply(struct position *position, const char *fields, const char *fact)
-{
-	struct err e = ERR_NONE;
-	if (try(position, fields, fact, &e))
-		bail("%s", e.text);
-}
-
-/* {"label":L,"goto":G,"state":S} */
-static void step(struct position *position, const char *fields, const char *fact)
-{
-	seq++;
-	json_auto_t *event = json_loads(fields, 0, NULL);
-	json_object_set_new(event, "t", json_string("step"));
-	json_object_set_new(event, "attempt", json_integer(position->attempt));
-	AUTO_FREE char *text = json_dumps(event, 0);
-	apply(position, text, fact);
-}
-
-#define WORKED                                                                                     \
-	"{\"exit\":0,\"signal\":null,\"timed_out\":false,\"stdout\":\"\",\"stderr_tail\":\"odd\"}"
-#define BROKE                                                                                      \
-	"{\"exit\":2,\"signal\":null,\"timed_out\":false,\"stdout\":\"\",\"stderr_tail\":"         \
-	"\"a\\nb\"}"
 #define LATE "{\"exit\":null,\"signal\":9,\"timed_out\":true,\"stdout\":\"\",\"stderr_tail\":\"\"}"
 
 #define BEGIN(machine)                                                                             \
 	"{\"t\":\"begin\",\"machine\":\"" machine "\",\"format\":1,\"parameters\":{}}"
 
 #define TOKENS "\"input_tokens\":7,\"output_tokens\":3,\"cached_tokens\":2"
-
-#define ABOUT(type, state) "{\"t\":\"" type "\",\"state\":\"" state "\",\"attempt\":1"
-#define UNTIL(instant)     ",\"delay_ms\":0,\"until\":\"" instant "\"}"
-#define SOON               "2026-11-21T00:00:00Z"
 
 /* A run that has come to `state`; the next line is one about it. */
 static void begin_at(struct position *position, const char *state)
@@ -252,51 +208,6 @@ static void test_end(void)
 	position_done(&p);
 }
 
-#define RETURNS                                                                                    \
-	"machine: m\nversion: 1\ninitial: done\nbudget: {max_transitions: 9}\nreturns: r\n"        \
-	"schemas: {r: {n: {type: int, optional: true}}}\n"                                         \
-	"states:\n"                                                                                \
-	"  done: {kind: terminal, status: ok, reason: done, returns: {}}\n"
-
-/* Checks that a result stands in a journal of format 2 only. */
-static void test_returns(void)
-{
-	struct fixture returns;
-	fixture_init(&returns, RETURNS);
-	if (!ok(returns.m != NULL, "the machine loads"))
-		return;
-	for (int format = 1; format < 3; format++) {
-		struct position p;
-		struct err e = ERR_NONE;
-		char digest[POSITION_DIGEST_BYTES];
-		position_init(&p, returns.m);
-		json_auto_t *begin = json_pack("{s:s,s:s,s:i,s:{}}", "t", "begin", "machine", "m",
-			"format", format, "parameters");
-		AUTO_FREE char *text = json_dumps(begin, 0);
-		seq = 0;
-		apply(&p, text, NULL);
-		position_blackboard_digest(&p, digest);
-		json_auto_t *end = json_pack("{s:s,s:s,s:s,s:s,s:s,s:o,s:s,s:{}}", "t", "end",
-			"state", "done", "cause", "terminal", "status", "ok", "reason", "done",
-			"totals", totals_encode(&p.totals), "blackboard", digest, "returns");
-		AUTO_FREE char *last = json_dumps(end, 0);
-		seq = 1;
-		is(try(&p, last, NULL, &e), format == 2 ? 0 : -1, "a result in format %d", format);
-		has_str(e.text, format == 2 ? "" : "a journal of format 1 has no result",
-			"says why");
-		position_done(&p);
-	}
-	fixture_done(&returns);
-}
-
-#define PARK                                                                                       \
-	"machine: m\nversion: 1\ninitial: park\nbudget: {max_transitions: 9}\n"                    \
-	"states:\n  park: {kind: wait, on: {signal: done}}\n"                                      \
-	"  done: {kind: terminal, status: ok, reason: done}\n"
-#define ARMED                                                                                      \
-	"{\"t\":\"wait.armed\",\"ts\":\"2026-11-21T00:00:00Z\",\"seq\":1,"                         \
-	"\"state\":\"park\",\"wake\":null}"
-
 /* Whoever lists instances believes the totals in such a line, so a run must not go on from others.
  */
 static void test_armed(void)
@@ -457,119 +368,6 @@ static void test_refused(void)
 	position_done(&p);
 }
 
-static const char *const loop =
-	"machine: m\nversion: 1\ninitial: work\nbudget: {max_transitions: 99}\n"
-	"states:\n"
-	"  work: {kind: tool, command: [x], timeout_secs: 1, max_visits: 2, notify: hi,\n"
-	"    retry: {max: 1, on: [nonzero]},\n"
-	"    on: {ok: choose, nonzero: choose, timeout: done, exhausted: choose}}\n"
-	"  choose: {kind: branch, max_visits: 3, exhausted: done,\n"
-	"    when: [{else: true, goto: work}]}\n"
-	"  done: {kind: terminal, status: ok, reason: done}\n";
-
-#define VISITS(n) "{\"visits\":" n "}"
-
-/* A run whose first state has been entered three times. */
-static void begin_bounded(struct position *position, const struct machine *machine, int format)
-{
-	char begin[128];
-	snprintf(begin, sizeof(begin),
-		"{\"t\":\"begin\",\"machine\":\"m\",\"format\":%d,\"parameters\":{}}", format);
-	position_init(position, machine);
-	seq = 0;
-	apply(position, begin, NULL);
-	json_object_set_new(position->visits, "work", json_integer(3));
-	seq = 1;
-}
-
-/* Checks that visits are counted from the journal alone: attempts are none, a snapshot keeps them,
- * and a step of `exhausted` is where they are used up, and only there. */
-static void visits(void)
-{
-	struct fixture bounded;
-	struct position p, again;
-	struct err e = ERR_NONE;
-	fixture_init(&bounded, loop);
-	if (!ok(bounded.m != NULL, "the machine loads"))
-		return;
-	position_init(&p, bounded.m);
-	seq = 0;
-	apply(&p, "{\"t\":\"begin\",\"machine\":\"m\",\"format\":2,\"parameters\":{}}", NULL);
-	seq = 1;
-	position_copy(&again, &p);
-	is(try(&again, ABOUT("step", "work") ",\"label\":\"exhausted\",\"goto\":\"choose\"}",
-		   VISITS("2"), &e),
-		-1, "the first visit is none too many");
-	has_str(e.text, "state work may still be visited", "says why");
-	position_done(&again);
-	apply(&p, ABOUT("retry", "work") ",\"label\":\"nonzero\"" UNTIL(SOON), BROKE);
-	seq = 0;
-	step(&p, "{\"label\":\"ok\",\"goto\":\"choose\",\"state\":\"work\"}", WORKED);
-	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
-	step(&p, "{\"label\":\"ok\",\"goto\":\"choose\",\"state\":\"work\"}", WORKED);
-	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
-	json_auto_t *snapshot = position_encode(&p);
-	if (!ok(!position_decode(bounded.m, snapshot, &again, &e), "a snapshot: %s", e.text))
-		return;
-	ok(position_exhausted(&p) && position_exhausted(&again), "the third entry is one too many");
-	is(position_decode(f.m, snapshot, &again, &e), -1, "another machine has no such visits");
-	seq++;
-	e = ERR_NONE;
-	is(try(&again, ABOUT("step", "work") ",\"label\":\"ok\",\"goto\":\"choose\"}", WORKED, &e),
-		-1, "no work is done");
-	has_str(e.text, "has been visited 2 times and does no work", "says why");
-	position_done(&again);
-	position_copy(&again, &p);
-	is(try(&again,
-		   "{\"t\":\"notify\",\"state\":\"work\",\"level\":\"info\",\"message\":\"hi\"}",
-		   NULL, &e),
-		-1, "nothing is notified");
-	position_done(&again);
-	seq--;
-	step(&p, "{\"label\":\"exhausted\",\"goto\":\"choose\",\"state\":\"work\"}", VISITS("2"));
-	step(&p, "{\"label\":\"else\",\"goto\":\"work\",\"state\":\"choose\"}", "{\"clause\":0}");
-	ok(position_exhausted(&p), "it stays exhausted");
-	is(p.totals.transitions, 7, "its steps and its retry count as transitions");
-	position_pass_branches(&p);
-	is_str(p.state->name, "done", "a branch that is exhausted is passed too");
-	position_done(&p);
-	begin_bounded(&p, bounded.m, 1);
-	e = ERR_NONE;
-	is(try(&p, ABOUT("step", "work") ",\"label\":\"exhausted\",\"goto\":\"choose\"}",
-		   VISITS("2"), &e),
-		-1, "a journal of format 1 has no such step");
-	has_str(e.text, "a journal of format 1 counts no visits", "says why");
-	position_done(&p);
-	fixture_done(&bounded);
-}
-
-/* Checks that a snapshot keeps the journal's format, and that only known ones are read. */
-static void formats(void)
-{
-	for (int format = 0; format < 4; format++) {
-		struct position p, again;
-		struct err e = ERR_NONE;
-		char begin[128];
-		bool known = format == 1 || format == 2;
-		position_init(&p, f.m);
-		seq = 0;
-		snprintf(begin, sizeof(begin),
-			"{\"t\":\"begin\",\"machine\":\"m\",\"format\":%d,\"parameters\":{}}",
-			format);
-		is(try(&p, begin, NULL, &e), known ? 0 : -1, "format %d", format);
-		if (!known)
-			has_str(e.text, "its format is neither 1 nor 2", "is refused");
-		json_auto_t *snapshot = known ? position_encode(&p) : NULL;
-		if (known && ok(!position_decode(f.m, snapshot, &again, &e), "%s", e.text)) {
-			is(again.format, format, "the snapshot keeps it");
-			is(!json_object_get(snapshot, "format"), format == 1,
-				"a snapshot of format 1 is as ever");
-			position_done(&again);
-		}
-		position_done(&p);
-	}
-}
-
 int main(void)
 {
 	fixture_init(&f, yaml);
@@ -581,12 +379,9 @@ int main(void)
 	test_tampered();
 	test_entered();
 	test_end();
-	test_returns();
 	test_armed();
 	test_books();
 	test_refused();
-	formats();
-	visits();
 	fixture_done(&f);
 	return tap_done();
 }

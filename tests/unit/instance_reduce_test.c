@@ -52,7 +52,10 @@ static const char *const yaml =
 	"    capture: {finish_json: verdict}, capture_failure: {set: {\n"
 	"      said: '{{ failure.label }}: {{ failure.reason }}', verdict: '{{ verdict }}'}},\n"
 	"    on: {ok: wait, failed: bad, budget_exhausted: bad, timeout: late}}\n"
-	"  wait: {kind: wait, every_secs: 5, on: {tick: choose, signal: park}}\n"
+	"  wait: {kind: wait, every_secs: 5, on: {tick: choose, signal: form}}\n"
+	"  form: {kind: wait, every_secs: 5, output_schema: r,\n"
+	"    capture: {set: {n: '{{ result.n }}', note: '{{ result.note }}'}},\n"
+	"    on: {tick: choose, signal: park}}\n"
 	"  park: {kind: wait, max_visits: 2, on: {signal: choose, exhausted: late}}\n"
 	"  choose:\n"
 	"    kind: branch\n"
@@ -343,13 +346,24 @@ static void test_failure_output(void)
 		"\"head, tail\"");
 	format = 1;
 }
+#define POKE(data) "{'woke_by':'poke','payload':{'data':" data "}}"
 
 static void test_wait_and_branch(void)
 {
 	leads("wait", "{'woke_by':'timer'}", "tick", "choose", NULL);
-	leads("wait", "{'woke_by':'poke'}", "signal", "park", NULL);
+	leads("wait", "{'woke_by':'poke'}", "signal", "form", NULL);
 	refused("park", "{'woke_by':'timer'}");
 	refused("wait", "{'woke_by':'stop'}");
+	leads("form", POKE("{'n':4,'label':'b'}"), "signal", "park", NULL);
+	binds("form", POKE("{'n':4,'label':'b','note':'x'}"), "n", "4");
+	binds("form", POKE("{'n':4,'label':'b'}"), "note", "\"none\"");
+	leads("form", "{'woke_by':'timer'}", "tick", "choose", NULL);
+	binds("form", "{'woke_by':'timer'}", "n", "0");
+	refused("form", POKE("{'n':4}"));
+	refused("form", POKE("{'n':4,'label':'c'}"));
+	refused("form", POKE("{'n':4.5,'label':'b'}"));
+	refused("form", "{'woke_by':'poke','payload':{'message':'b'}}");
+	refused("form", "{'woke_by':'poke'}");
 	leads("choose", "{'clause':1}", "else", "bad", NULL);
 	refused("choose", "{'clause':0}");
 	refused("choose", "{}");

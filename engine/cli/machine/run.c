@@ -135,6 +135,7 @@ static int run_loaded(void *ctx, const struct loaded *loaded)
 		.exit_on_wait = call_has(c, "exit-on-wait")};
 	show_init(&show, call_has(c, "json"), call_has(c, "quiet"));
 	show.id = start.id;
+	show.machine = loaded->machine;
 	show_terminal(&show);
 	struct drive_listener listener = show_listener(&show);
 	start_run(&start, &listener, &result);

@@ -5,6 +5,7 @@
 #include "instance/data_repositories.h"
 #include "instance/moved_aside.h"
 #include "report/autorun_text.h"
+#include "report/interface.h"
 #include "report/repositories_text.h"
 #include "report/show.h"
 #include "report/text.h"
@@ -75,12 +76,17 @@ static void add_failure(struct buf *out, const json_t *status)
  * though it could continue. */
 static void add_way_on(struct buf *out, const json_t *status)
 {
-	char poke[128];
+	AUTO_BUF poke = BUF_INIT(STATUS_BYTES_MAX), form = BUF_INIT(STATUS_BYTES_MAX);
+	const json_t *takes = json_object_get(status, "takes");
 	bool waits = !strcmp(json_get_text(status, "status"), "waiting") &&
 		     !*json_get_text(status, "wake") && !json_get_int(status, "pokes");
-	snprintf(poke, sizeof(poke), "to be poked: agent6 machine poke %s",
-		json_get_text(status, "id"));
-	add(out, "waits", waits ? poke : "");
+	buf_adds(&poke, "to be poked: ");
+	interface_poke_command(
+		json_is_object(takes) ? takes : NULL, json_get_text(status, "id"), &poke);
+	add(out, "waits", waits ? poke.data : "");
+	interface_poke_fields(takes, "    ", &form);
+	if (form.len)
+		buf_addf(out, "  takes%s\n", form.data);
 	if (json_is_true(json_object_get(status, "stopping")))
 		add(out, "stopping",
 			"it parks as soon as this state has ended; two SIGTERM to its process kill "
@@ -263,6 +269,11 @@ static int show(const struct opened_instance *opened, const struct call *call)
 	json_auto_t *status = status_run(&opened->instance, opened->loaded.machine, &e);
 	if (!status)
 		return verb_fail(EXIT_DAMAGED, &e);
+	json_t *takes =
+		json_is_null(json_object_get(status, "reason"))
+			? interface_poke(opened->loaded.machine, json_get_text(status, "state"))
+			: NULL;
+	json_object_set_new(status, "takes", takes ? takes : json_null());
 	json_t *found = data_repositories(&opened->instance);
 	json_object_set_new(status, "repositories", found ? found : json_null());
 	json_t *moved = moved_aside_list(&opened->instance);

@@ -177,8 +177,8 @@ static int watch(const struct opened_instance *opened, const struct call *call)
 	w.show.id = opened->instance.id;
 	findings_init(&ignored);
 	snprintf(path, sizeof(path), "%s/bundle", opened->instance.path);
-	if (w.show.mode == SHOW_LIVE && !loaded_open(&copy, path, &ignored, NULL))
-		w.machine = copy.machine;
+	if (show_tells(&w.show) && !loaded_open(&copy, path, &ignored, NULL))
+		w.machine = w.show.machine = copy.machine;
 	int failed = follow(&w, opened, &e);
 	loaded_done(&copy);
 	findings_done(&ignored);

@@ -3,6 +3,7 @@
 #include "base/io.h"
 #include "base/json.h"
 #include "instance/pokes.h"
+#include "instance/reduce.h"
 #include "machine/kind.h"
 #include <fcntl.h>
 #include <string.h>
@@ -26,14 +27,17 @@ static int add(struct rehearsal_pokes *pokes, const struct machine *machine, con
 	if (!s || !state_wait(s))
 		return err_set(
 			e, "\"poke\" needs a wait, and the machine has none called \"%s\"", name);
+	/* An empty poke is the one that `machine poke ID` sends. */
+	json_auto_t *sent =
+		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", "");
+	if (reduce_poke(s, sent, NULL, e))
+		return err_wrap(e, "state \"%s\" does not take this poke", name);
 	json_t *queue = json_object_get(pokes->pokes, name);
 	if (!queue) {
 		queue = json_array();
 		json_object_set_new(pokes->pokes, name, queue);
 	}
-	/* An empty poke is the one that `machine poke ID` sends. */
-	return json_array_append_new(queue,
-		json_object_size(poke) ? json_incref(poke) : json_pack("{s:s}", "message", ""));
+	return json_array_append(queue, sent);
 }
 
 static int read_cassette(struct rehearsal_pokes *pokes, const struct machine *machine,
@@ -80,8 +84,9 @@ static void count_woken(void *ctx, const json_t *fields)
 	struct rehearsal_pokes *c = ctx;
 	AUTO_LINE line;
 	line_decode(fields, &line, NULL);
-	if (line.type == LINE_STEP && line.fact.kind == FACT_WAIT &&
-		line.fact.wait.woke_by == WOKEN_BY_POKE)
+	bool taken = line.type == LINE_STEP && line.fact.kind == FACT_WAIT &&
+		     line.fact.wait.woke_by == WOKEN_BY_POKE;
+	if (taken || line.type == LINE_REFUSED)
 		json_add_int(c->woken, line.state, 1);
 }
 

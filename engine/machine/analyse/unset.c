@@ -1,5 +1,6 @@
 #include "machine/analyse/analyse.h"
 #include "machine/analyse/slots.h"
+#include "machine/kind.h"
 #include "machine/predicate_node.h"
 #include "machine/preds.h"
 #include "machine/visit.h"
@@ -278,14 +279,15 @@ static void run_state(struct unset *unset, const struct state *state, edge_visit
 	state_entry_refs(state, read_ref, &reading);
 	state_timing_refs(state, read_timing, &reading);
 	if (!state->clauses) {
-		struct bits ok = now, failed = now;
-		if (state->on[OUTCOME_OK] && state->capture.present)
-			apply_capture(unset, state, &state->capture, &ok);
+		const struct kind_result *result = state_result(state);
+		struct bits good = now, failed = now;
+		if (state->capture.present && state->on[result->good])
+			apply_capture(unset, state, &state->capture, &good);
 		if (state->failure.present)
 			apply_capture(unset, state, &state->failure, &failed);
 		for (size_t i = 0; i < OUTCOME_COUNT; i++)
 			if (state->on[i] && i != OUTCOME_EXHAUSTED)
-				each(ctx, state, i, i == OUTCOME_OK ? &ok : &failed);
+				each(ctx, state, i, result && i == result->good ? &good : &failed);
 		return;
 	}
 	for (size_t i = 0; i < state->clause_count; i++) {

@@ -70,7 +70,8 @@ static const struct doc_node *capture_node(
 	if (target)
 		return &target->key;
 	const struct kind_result *result = state_result(state);
-	return doc_get(capture, state->capture.as_text ? result->text : result->whole);
+	const char *key = state->capture.as_text ? result->text : result->whole;
+	return key ? doc_get(capture, key) : NULL;
 }
 
 static void report_variable(struct uses *uses, size_t i)
