@@ -86,6 +86,24 @@ static void index_fill(struct map_slot *slots, struct doc_pair *pairs, size_t co
 	qsort_r(slots, count, sizeof(*slots), by_hash_key_index, pairs);
 }
 
+struct doc_pair *doc_map_with(const struct doc_node *map, const struct doc_pair *more,
+	uint32_t count, struct arena *arena, struct doc_node *out)
+{
+	size_t all = map->count + count, slots = all > MAP_LINEAR_MAX ? all : 0;
+	struct doc_pair *pairs =
+		arena_alloc(arena, all * sizeof(*pairs) + slots * sizeof(struct map_slot));
+	if (map->count)
+		memcpy(pairs, map->pairs, map->count * sizeof(*pairs));
+	if (count)
+		memcpy(pairs + map->count, more, count * sizeof(*pairs));
+	if (slots)
+		index_fill((struct map_slot *)(pairs + all), pairs, all);
+	*out = *map;
+	out->count = (uint32_t)all;
+	out->pairs = pairs;
+	return pairs;
+}
+
 /* Reports a duplicate key. It is unknown which value counts, so both become broken and get no other
  * findings. */
 static void report_duplicate(

@@ -30,6 +30,7 @@ struct doc_pos {
 struct doc_node {
 	enum doc_kind kind : 8;
 	bool partial;   /* a map some of whose pairs were refused: do not report missing keys */
+	bool filled;    /* a key that stands in the machine's defaults, and not in this map */
 	uint32_t count; /* bytes of a string, items of a list, pairs of a map */
 	struct doc_pos pos;
 	union {
@@ -64,6 +65,10 @@ void doc_done(struct doc *doc);
 const struct doc_pair *doc_pair(const struct doc_node *map, const char *key);
 /* Returns its value, NULL if there is none. */
 const struct doc_node *doc_get(const struct doc_node *map, const char *key);
+/* Makes `out` a copy of a map with `more` pairs after its own, whose keys it does not have. Returns
+ * the pairs, whose values may be changed. */
+struct doc_pair *doc_map_with(const struct doc_node *map, const struct doc_pair *more,
+	uint32_t count, struct arena *arena, struct doc_node *out);
 /* Compares two strings, or two integers, as strcmp does; nodes of other kinds by their kinds. */
 int doc_order(const struct doc_node *a, const struct doc_node *b);
 /* Returns "a string", "an integer", ... for messages. */

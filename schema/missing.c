@@ -6,23 +6,27 @@
 
 enum { NAMES_BYTES = 64 * 80 };
 
+static const char or_defaults[] = ", here or in `defaults`";
+
 /* Reports whether the key is in the wrong place, which then gets a finding. */
 static bool is_nested(const struct lacking *lacking, const char *name)
 {
 	return advise_nested(lacking->f, lacking->d, lacking->map, lacking->place, name);
 }
 
-static void report_one(const struct lacking *lacking, const char *name, const struct shape *shape)
+static void report_one(const struct lacking *lacking, const struct shape_key *key)
 {
 	struct finding *it = finding_add(lacking->f, RULE_MISSING_KEY, lacking->d, lacking->where,
-		"%s needs the key `%s`", lacking->place, name);
-	advise_key(lacking->f, it, name, shape);
+		"%s needs the key `%s`", lacking->place, key->name);
+	advise_key(lacking->f, it, key->name, key->shape);
+	if (key->filled && it->help)
+		finding_help(lacking->f, it, "%s%s", it->help, or_defaults);
 }
 
 void missing_key(const struct lacking *lacking, const char *name, const struct shape *shape)
 {
 	if (!lacking->map->partial && !is_nested(lacking, name))
-		report_one(lacking, name, shape);
+		report_one(lacking, &(struct shape_key){.name = name, .shape = shape});
 }
 
 /* Returns those of `missing` that are like its first, key `i`: they have the same shape, and the
@@ -50,7 +54,8 @@ static void report_group(
 				shape->keys[k].name);
 	struct finding *it = finding_add(lacking->f, RULE_MISSING_KEY, lacking->d, lacking->where,
 		"%s needs the keys %s", lacking->place, names.data);
-	finding_help(lacking->f, it, "each takes %s", shape->keys[i].shape->title);
+	finding_help(lacking->f, it, "each takes %s%s", shape->keys[i].shape->title,
+		shape->keys[i].filled ? or_defaults : "");
 }
 
 void missing_keys(const struct lacking *lacking, const struct shape *shape, uint64_t missing)
@@ -65,7 +70,7 @@ void missing_keys(const struct lacking *lacking, const struct shape *shape, uint
 		if (same & (same - 1))
 			report_group(lacking, shape, same, i);
 		else if (same)
-			report_one(lacking, shape->keys[i].name, shape->keys[i].shape);
+			report_one(lacking, &shape->keys[i]);
 		missing &= ~same;
 	}
 }

@@ -273,7 +273,7 @@ static uint64_t report_unknown(struct walk *walk, const struct shape *shape,
 		advise_letters(walk->f, it, key->text);
 	else if (near && shape->keys[meant].shape->refused)
 		help(walk, it, shape->keys[meant].shape);
-	else if (near && doc_pair(map, near))
+	else if (near && doc_pair(map, near) && !doc_pair(map, near)->key.filled)
 		finding_help(walk->f, it, "`%s` is there already: keep one of the two", near);
 	else if (near || !it->help)
 		advise_near(walk->f, it, near, names, usable_keys(shape, names));

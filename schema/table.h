@@ -27,6 +27,7 @@ struct shape_key {
 	const char *name;
 	const struct shape *shape;
 	bool required;
+	bool filled; /* a machine's defaults may give it */
 };
 
 /* Keys of which exactly one must be there, or which must not all be there. */

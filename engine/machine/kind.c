@@ -61,6 +61,11 @@ const struct kind *kind_of(const struct state *state)
 	return kinds[state->kind];
 }
 
+const struct kind *kind_number(size_t number)
+{
+	return number < KIND_COUNT ? kinds[number] : NULL;
+}
+
 const char *state_kind_name(enum state_kind kind)
 {
 	return kinds[kind]->name;

@@ -14,11 +14,12 @@ struct reader;
 
 /* Traits of a kind, the same for each of its states: bits. */
 enum {
-	TRAIT_ENDS = 1,    /* the machine ends in it */
-	TRAIT_RESTS = 2,   /* the machine may stay in it for as long as it likes */
-	TRAIT_HURRIES = 4, /* the next state follows as soon as a program is done, or at once */
-	TRAIT_MODEL = 8,   /* a model works in it */
-	TRAIT_COMMAND = 16 /* a command of it runs in a jail */
+	TRAIT_ENDS = 1,     /* the machine ends in it */
+	TRAIT_RESTS = 2,    /* the machine may stay in it for as long as it likes */
+	TRAIT_HURRIES = 4,  /* the next state follows as soon as a program is done, or at once */
+	TRAIT_MODEL = 8,    /* a model works in it */
+	TRAIT_COMMAND = 16, /* a command of it runs in a jail */
+	TRAIT_DEFAULTS = 32 /* the machine's `defaults` may give it keys */
 };
 
 /* The result of a kind's good outcome, for a capture. */
@@ -68,6 +69,8 @@ STATE_KINDS(X)
 #undef X
 
 const struct kind *kind_of(const struct state *state);
+/* Returns the kinds in the order of their list, from 0; NULL: there is none with that number. */
+const struct kind *kind_number(size_t number);
 static inline bool state_is(const struct state *state, unsigned traits)
 {
 	return kind_of(state)->traits & traits;

@@ -126,7 +126,7 @@ static const struct kind_result agent_result = {
 
 const struct kind kind_agent = {
 	"agent",
-	TRAIT_MODEL,
+	TRAIT_MODEL | TRAIT_DEFAULTS,
 	&agent_result,
 	read_agent,
 	agent_outcomes,

@@ -179,7 +179,7 @@ static const struct kind_result tool_result = {
 
 const struct kind kind_tool = {
 	"tool",
-	TRAIT_HURRIES | TRAIT_COMMAND,
+	TRAIT_HURRIES | TRAIT_COMMAND | TRAIT_DEFAULTS,
 	&tool_result,
 	read_tool,
 	tool_outcomes,

@@ -1,3 +1,4 @@
+#include "machine/defaults.h"
 #include "machine/reader.h"
 #include "machine/trust.h"
 
@@ -139,13 +140,12 @@ static void mark_untrusted(struct reader *reader)
 	trust_done(&trust);
 }
 
-static struct machine *machine_new(const struct doc *doc)
+static struct machine *machine_new(void)
 {
 	struct machine *m = calloc(1, sizeof(*m));
 	if (!m)
 		abort();
 	arena_init(&m->arena);
-	m->doc = doc;
 	m->journal_format = JOURNAL_FORMAT_FIRST;
 	return m;
 }
@@ -169,10 +169,13 @@ struct machine *machine_read(const struct doc *doc, const struct member_files *f
 	*whole = false;
 	if (!doc->root || read_states_elsewhere(doc, findings))
 		return NULL;
+	struct machine *m = machine_new();
+	doc = m->doc = defaults_fill(doc, &m->arena);
 	shape_check(shape_machine, doc, doc->root, findings);
-	if (doc->root->kind != DOC_MAP)
+	if (doc->root->kind != DOC_MAP) {
+		machine_free(m);
 		return NULL;
-	struct machine *m = machine_new(doc);
+	}
 	struct prompt_docs own = {0};
 	struct letters letters = {0};
 	struct reader r = {.m = m,

@@ -1,3 +1,4 @@
+#include "machine/defaults.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 
@@ -121,8 +122,11 @@ static void report_limit(struct reader *reader, const struct state *state,
 			site_report(&site, RULE_MISSING_EXHAUSTED,
 				"a state with `max_visits` needs a state for the outcome "
 				"`exhausted`"),
+			"%s",
 			state->clauses ? "add `exhausted: STATE` beside `when`"
-				       : "add `exhausted: STATE` to `on`");
+			: state_is(state, TRAIT_DEFAULTS)
+				? "add `exhausted: STATE` to `on`, here or in `defaults`"
+				: "add `exhausted: STATE` to `on`");
 }
 
 /* Reads max_visits, and the state behind `exhausted`: in `on`, or beside a branch's clauses. */
@@ -209,5 +213,6 @@ void read_states(struct reader *reader)
 	}
 	for (size_t i = 0; i < m->state_count; i++)
 		read_state(reader, &reader->states[i]);
+	defaults_check(reader);
 	m->initial = read_target(reader, doc_get(reader->doc->root, "initial"), NULL);
 }

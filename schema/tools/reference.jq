@@ -23,7 +23,8 @@ def takes: ((.enum // []) | map(tostring) | join(", ")) as $enum
 		array: "a list", object: "a map"}[.type // "" | if type == "array" then .[0] else . end]
 	// "any value";
 
-def default($required): if $required then "required" elif has("default") then "`\(.default | tojson)`" else "" end;
+def default($required): if ."$comment" == "required after defaults" then "required, here or in `defaults`"
+	elif $required then "required" elif has("default") then "`\(.default | tojson)`" else "" end;
 
 def row($key; $required): "| `\($key)` | \(takes | cell) | \(default($required) | cell) | \(.description // "" | cell) |";
 

@@ -108,9 +108,11 @@ static size_t emit_keys(const json_t *schema, int id, const char *place)
 			fail(place, "a required key is no property");
 	if (count)
 		printf("static const struct shape_key %s_keys_%d[] = {\n", prefix, id);
-	for (at = 0; at < count; at++)
-		printf("\t{\"%s\", &%s_%d, %s},\n", names[at], prefix, shapes[at],
-			lists(required, names[at]) ? "true" : "false");
+	for (at = 0; at < count; at++) {
+		bool filled = is_filled(json_object_get(properties, names[at]));
+		printf("\t{\"%s\", &%s_%d, %d, %d},\n", names[at], prefix, shapes[at],
+			filled || lists(required, names[at]), filled);
+	}
 	if (count)
 		printf("};\n");
 	return count;
@@ -392,6 +394,8 @@ static json_t *without_texts(const json_t *schema)
 	if (!json_object_get(schema, "not") && !json_object_get(schema, "enum"))
 		json_object_del(out, "description");
 	json_object_del(out, "default");
+	if (is_filled(schema))
+		json_object_del(out, "$comment");
 	return out;
 }
 

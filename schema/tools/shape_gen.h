@@ -23,6 +23,9 @@ unsigned kinds_of(const json_t *schema, const char *place);
 /* Reports whether a list is a command. No keyword of JSON Schema says so, and an annotation of our
  * own would be refused by strict validators. */
 bool is_command(const json_t *schema);
+/* Reports whether a property must be there once the machine's defaults have been filled in, which
+ * an editor that looks at one state cannot know. The annotation stands beside a $ref, too. */
+bool is_filled(const json_t *property);
 /* Checks that each keyword belongs to this kind of schema. */
 void check_keywords(const json_t *schema, const char *place);
 #endif

@@ -94,6 +94,12 @@ bool is_command(const json_t *schema)
 	return comment && !strcmp(comment, "command");
 }
 
+bool is_filled(const json_t *property)
+{
+	const char *comment = json_string_value(json_object_get(property, "$comment"));
+	return comment && !strcmp(comment, "required after defaults");
+}
+
 void check_keywords(const json_t *schema, const char *place)
 {
 	static const struct {

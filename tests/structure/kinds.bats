@@ -126,3 +126,14 @@ check() { # FILE: reads it as a compiler does, warnings being errors
 	# A condition on one kind treats a new kind like the rest, and nobody notices.
 	run ! grep -rnE 'KIND_(AGENT|TOOL|WAIT|BRANCH|TERMINAL)\b[^;]*\?' engine --include='*.c' --exclude=kind.c
 }
+
+@test "the published schema has defaults for the kinds that take some, with the outcomes of each" {
+	need jq
+	local kind schema=schema/machine.schema.json
+	mapfile -t kinds < <(grep -l TRAIT_DEFAULTS engine/machine/kind_*.c | sed 's,.*kind_\(.*\)\.c,\1,' | sort)
+	[[ ${#kinds[@]} -gt 1 && "${kinds[*]}" == "$(jq -r '.properties.defaults.properties | keys | join(" ")' $schema)" ]]
+	for kind in "${kinds[@]}"; do
+		diff <(jq ".properties.defaults.properties.$kind.properties.on.properties | keys" $schema) \
+			<(jq "[\"\$defs\"] as [\$d] | .[\$d].$kind.properties.on.properties | keys" $schema)
+	done
+}

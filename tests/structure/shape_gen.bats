@@ -36,6 +36,7 @@ refuses() { # SCHEMA REASON
 	refuses '{"type":"array","items":{"type":"number"},"uniqueItems":true}' 'uniqueItems'
 	refuses '{"type":"array","items":{"type":"string"},"$comment":"set"}' 'the only `$comment`'
 	refuses '{"type":"array","items":{"type":"string"},"$comment":1}' 'the only `$comment`'
+	refuses '{"type":"integer","$comment":"command"}' 'the only `$comment`'
 }
 
 @test "a pattern that would need backtracking, or more than ASCII" {
@@ -63,6 +64,15 @@ refuses() { # SCHEMA REASON
 		"additionalProperties":false}}' >"$SCRATCH/s.json"
 	run -0 "$GEN" x "$SCRATCH/s.json"
 	[[ $output == *'#define x_shape x_0'* && $output == *'{\"*\":{\"b\":1},\"a\":\"x\"}'* ]]
+}
+
+@test "a key that defaults may give is required in the table, and its shape is that of every such value" {
+	echo '{"type":"object","additionalProperties":false,"properties":{
+		"a":{"type":"integer","$comment":"required after defaults"},
+		"b":{"$ref":"#/$defs/n","$comment":"required after defaults"},
+		"c":{"type":"integer"}},"$defs":{"n":{"type":"integer"}}}' >"$SCRATCH/s.json"
+	run -0 "$GEN" x "$SCRATCH/s.json"
+	[[ $output == *'{"a", &x_1, 1, 1},'*'{"b", &x_1, 1, 1},'*'{"c", &x_1, 0, 0},'* ]]
 }
 
 @test "subschemas that differ only in description and default share a table" {
