@@ -45,35 +45,29 @@ bool confine_granted(const char *path, const struct config_list *grants)
 	return false;
 }
 
-static void add_texts(json_t *list, const char *const *items, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(list, json_string(items[i]));
-}
-
 /* Adds the clone's counterparts of paths in the operator's directory: what is protected or hidden
  * in one is so in the other. */
-static void add_cloned(
-	json_t *list, const struct confine *confine, const char *const *items, size_t count)
+static void add_cloned(struct path_list *list, const struct confine *confine,
+	const char *const *items, size_t count)
 {
 	for (size_t i = 0; confine->origin && i < count; i++)
 		if (path_is_within(items[i], confine->origin))
-			json_array_append_new(list, json_sprintf("%s%s", confine->clone,
-							    items[i] + strlen(confine->origin)));
+			path_list_addf(
+				list, "%s%s", confine->clone, items[i] + strlen(confine->origin));
 }
 
 /* Adds paths, and the real path of each: the jail finds no path behind a link that leads into what
  * it grants. */
-static void add_paths(
-	json_t *list, const struct confine *confine, const char *const *items, size_t count)
+static void add_paths(struct path_list *list, const struct confine *confine,
+	const char *const *items, size_t count)
 {
 	char real[PATH_MAX];
 	const char *const place = real;
-	add_texts(list, items, count);
+	path_list_add_each(list, items, count);
 	add_cloned(list, confine, items, count);
 	for (size_t i = 0; i < count; i++)
 		if (realpath(items[i], real) && strcmp(real, items[i]) != 0) {
-			add_texts(list, &place, 1);
+			path_list_add(list, real);
 			add_cloned(list, confine, &place, 1);
 		}
 }
@@ -86,33 +80,34 @@ static struct config_list real_writes(struct arena *arena, const struct tool_sta
 					   state ? state->write_count : 0});
 }
 
-json_t *confine_protected(const struct confine *confine, const struct tool_state *state)
+struct path_list confine_protected(const struct confine *confine, const struct tool_state *state)
 {
-	json_t *list = json_array();
+	struct path_list list = {0};
 	AUTO_ARENA arena;
 	const struct config_list grants = real_writes(&arena, state);
-	json_array_append_new(list, json_sprintf("%s/.git", confine->workspace));
+	path_list_addf(&list, "%s/.git", confine->workspace);
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next) {
 		if (h->as != RESERVED_SECRET && (path_is_within(h->path, confine->workspace) ||
 							confine_granted(h->path, &grants)))
-			add_texts(list, &h->path, 1);
+			path_list_add(&list, h->path);
 		/* A program is not added for the clone: nobody runs agent6 from there, and a clone
 		 * of agent6's own repository must be buildable. */
 		if (h->as == RESERVED_SETTING || h->as == RESERVED_BUNDLE)
-			add_cloned(list, confine, &h->path, 1);
+			add_cloned(&list, confine, &h->path, 1);
 	}
-	add_paths(list, confine, confine->config->sandbox.protect.items,
+	add_paths(&list, confine, confine->config->sandbox.protect.items,
 		confine->config->sandbox.protect.count);
 	return list;
 }
 
-json_t *confine_hidden(const struct confine *confine)
+struct path_list confine_hidden(const struct confine *confine)
 {
-	json_t *list = json_array();
+	struct path_list list = {0};
+	path_list_give(&list);
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next)
 		if (h->as == RESERVED_SECRET)
-			add_paths(list, confine, &h->path, 1);
-	add_paths(list, confine, confine->config->sandbox.hide.items,
+			add_paths(&list, confine, &h->path, 1);
+	add_paths(&list, confine, confine->config->sandbox.hide.items,
 		confine->config->sandbox.hide.count);
 	return list;
 }
@@ -127,24 +122,22 @@ bool confine_writes(const struct state *state)
 static int check_picked(const struct confine *confine, const struct state *state, struct err *e)
 {
 	char real[PATH_MAX];
-	size_t k;
-	json_t *path;
-	json_auto_t *protected = json_array();
-	json_array_append_new(protected, json_sprintf("%s/.git", confine->workspace));
+	AUTO_PATH_LIST protected = {0};
+	path_list_addf(&protected, "%s/.git", confine->workspace);
 	if (confine->origin)
-		json_array_append_new(protected, json_sprintf("%s/.git", confine->origin));
+		path_list_addf(&protected, "%s/.git", confine->origin);
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next)
 		if (h->as == RESERVED_SETTING || h->as == RESERVED_BUNDLE)
-			add_texts(protected, &h->path, 1);
-	add_paths(protected, confine, confine->config->sandbox.protect.items,
+			path_list_add(&protected, h->path);
+	add_paths(&protected, confine, confine->config->sandbox.protect.items,
 		confine->config->sandbox.protect.count);
 	const struct tool_state *tool = state_tool(state);
 	for (size_t i = 0; tool && i < tool->write_count; i++)
-		json_array_foreach (protected, k, path)
+		for (size_t k = 0; k < protected.count; k++)
 			if (realpath(tool->writes[i], real) &&
-				path_is_below(real, json_string_value(path)))
+				path_is_below(real, protected.items[k]))
 				return err_set(e, "%s lies in %s, which no command may write", real,
-					json_string_value(path));
+					protected.items[k]);
 	return 0;
 }
 
@@ -165,20 +158,19 @@ static const char *writable_around(const struct confine *confine, const struct s
 
 /* Adds the paths that `hardened` cannot protect in a workspace that commands may write, and accepts
  * there, but that no grant may contain. */
-static void add_left_open(json_t *list, const struct confine *confine, const struct state *state)
+static void add_left_open(
+	struct path_list *list, const struct confine *confine, const struct state *state)
 {
 	if (!confine_writes(state))
-		json_array_append_new(list, json_sprintf("%s/.git", confine->workspace));
+		path_list_addf(list, "%s/.git", confine->workspace);
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next)
 		if (h->as == RESERVED_BUNDLE &&
 			!(confine_writes(state) && path_is_within(h->path, confine->workspace)))
-			add_texts(list, &h->path, 1);
+			path_list_add(list, h->path);
 }
 
 int confine_check_reserved(const struct confine *confine, const struct state *state, struct err *e)
 {
-	size_t i;
-	json_t *path;
 	if (check_picked(confine, state, e))
 		return -1;
 	if (strcmp(confine->profile, "hardened") != 0 ||
@@ -186,15 +178,15 @@ int confine_check_reserved(const struct confine *confine, const struct state *st
 		return 0;
 	AUTO_ARENA arena;
 	const struct config_list grants = real_writes(&arena, state_tool(state));
-	json_auto_t *protected = json_array();
+	AUTO_PATH_LIST protected = {0};
 	for (const struct reserved_path *h = confine->reserved; h; h = h->next)
 		if (h->as == RESERVED_PROGRAM || h->as == RESERVED_SETTING)
-			add_texts(protected, &h->path, 1);
-	add_paths(protected, confine, confine->config->sandbox.protect.items,
+			path_list_add(&protected, h->path);
+	add_paths(&protected, confine, confine->config->sandbox.protect.items,
 		confine->config->sandbox.protect.count);
-	add_left_open(protected, confine, state);
-	json_array_foreach (protected, i, path) {
-		const char *held = json_string_value(path);
+	add_left_open(&protected, confine, state);
+	for (size_t i = 0; i < protected.count; i++) {
+		const char *held = protected.items[i];
 		const char *in = writable_around(confine, state, &grants, held);
 		if (in)
 			return err_set(e,
@@ -237,17 +229,18 @@ static void set_grants(
 	struct jail_policy *policy, const struct confine *confine, const struct tool_state *state)
 {
 	const struct config_sandbox *sandbox = &confine->config->sandbox;
-	policy->read = json_array();
-	policy->write = json_array();
-	add_texts(policy->read, sandbox->read.items, sandbox->read.count);
-	add_texts(policy->read, state->reads, state->read_count);
+	path_list_give(&policy->read);
+	path_list_give(&policy->write);
+	path_list_add_each(&policy->read, sandbox->read.items, sandbox->read.count);
+	path_list_add_each(&policy->read, state->reads, state->read_count);
 	if (state->workspace != WORKSPACE_NONE)
-		add_texts(policy->read, confine->elsewhere.items, confine->elsewhere.count);
+		path_list_add_each(
+			&policy->read, confine->elsewhere.items, confine->elsewhere.count);
 	if (confine->objects && state->workspace != WORKSPACE_NONE)
-		add_texts(policy->read, &confine->objects, 1);
-	add_texts(policy->write, state->writes, state->write_count);
+		path_list_add(&policy->read, confine->objects);
+	path_list_add_each(&policy->write, state->writes, state->write_count);
 	if (confine->data_dir)
-		add_texts(policy->write, &confine->data_dir, 1);
+		path_list_add(&policy->write, confine->data_dir);
 }
 
 struct jail_policy confine_policy(const struct confine *confine, const struct state *state)
@@ -266,7 +259,8 @@ struct jail_policy confine_policy(const struct confine *confine, const struct st
 	set_grants(&policy, confine, t);
 	policy.protect = confine_protected(confine, t);
 	policy.hide = confine_hidden(confine);
-	policy.repositories = confine->data_dir ? json_pack("[s]", confine->data_dir) : NULL;
+	if (confine->data_dir)
+		path_list_add(&policy.repositories, confine->data_dir);
 	policy.aside = confine->aside;
 	policy.bundle = confine->bundle;
 	set_limits(&policy, t, confine->config);
@@ -282,8 +276,8 @@ struct jail_policy confine_command_policy(const struct confine *confine)
 	struct jail_policy policy = confine_policy(confine, &any);
 	policy.network = host ? JAIL_HOST : JAIL_OFFLINE;
 	policy.proxy_fd = 0;
-	json_array_clear(policy.write); /* the data directory is for tool states only */
-	json_decref(TAKE_PTR(policy.repositories));
+	path_list_clear(&policy.write); /* the data directory is for tool states only */
+	path_list_done(&policy.repositories);
 	return policy;
 }
 

@@ -89,9 +89,9 @@ struct config_list confine_real(struct arena *arena, const struct config_list *p
 bool confine_granted(const char *path, const struct config_list *grants);
 /* Returns the paths that nothing may write in the workspace and in the `writes` of `state` (NULL:
  * the workspace only): .git, reserved paths, sandbox.protect. */
-json_t *confine_protected(const struct confine *confine, const struct tool_state *state);
+struct path_list confine_protected(const struct confine *confine, const struct tool_state *state);
 /* Returns the paths that nothing may see: the reserved secrets and sandbox.hide. */
-json_t *confine_hidden(const struct confine *confine);
+struct path_list confine_hidden(const struct confine *confine);
 /* Makes an agent's order, to be released even after an error. It runs no commands. `providers`:
  * those that it asks; NULLs and repetitions are skipped. Borrows the texts of `confine`. */
 int confine_agent(const struct confine *confine, const struct config_provider *const *providers,

@@ -303,14 +303,12 @@ static bool is_system(const char *path)
 static void check_hidden(struct refusals *refusals, const struct confine *confine)
 {
 	char why[PATH_MAX + 256];
-	size_t i;
-	json_t *path;
 	if (strcmp(confine->profile, "hardened") != 0 ||
 		!runs_commands(refusals->machine, confine->config))
 		return;
-	json_auto_t *hidden = confine_hidden(confine);
-	json_array_foreach (hidden, i, path) {
-		const char *text = json_string_value(path);
+	AUTO_PATH_LIST hidden = confine_hidden(confine);
+	for (size_t i = 0; i < hidden.count; i++) {
+		const char *text = hidden.items[i];
 		if (!path_is_within(text, confine->workspace) &&
 			!confine_granted(text, &refusals->read) &&
 			!confine_granted(text, &refusals->write) && !is_system(text))
@@ -332,18 +330,17 @@ static void check_sizes(
 	AUTO_JAIL_POLICY policy = demands[state->kind]->policy(confine, state);
 	const struct {
 		const char *name;
-		const json_t *paths;
-	} lists[] = {{"read", policy.read}, {"write", policy.write}, {"protect", policy.protect},
-		{"hide", policy.hide}};
+		size_t count;
+	} lists[] = {{"read", policy.read.count}, {"write", policy.write.count},
+		{"protect", policy.protect.count}, {"hide", policy.hide.count}};
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++) {
 		char why[256];
-		size_t count = json_array_size(lists[i].paths);
-		if (count <= JAIL_PATHS_MAX)
+		if (lists[i].count <= JAIL_PATHS_MAX)
 			continue;
 		snprintf(why, sizeof(why),
 			"sandbox.%s comes to %zu paths with what is added to it, and a jail takes "
 			"%d; name directories that hold several",
-			lists[i].name, count, JAIL_PATHS_MAX);
+			lists[i].name, lists[i].count, JAIL_PATHS_MAX);
 		refuse(refusals, state->name, why);
 	}
 }

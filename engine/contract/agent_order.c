@@ -86,6 +86,14 @@ bool agent_texts_of(const json_t *list, struct arena *arena, struct agent_texts 
 	return json_is_array(list);
 }
 
+void agent_texts_copy(const struct path_list *paths, struct arena *arena, struct agent_texts *out)
+{
+	*out = (struct agent_texts){
+		arena_array(arena, paths->count + 1, sizeof(*out->items)), paths->count};
+	for (size_t i = 0; i < paths->count; i++)
+		out->items[i] = arena_copy(arena, paths->items[i], strlen(paths->items[i]));
+}
+
 static int read_row(const struct row *row, const json_t *from, void *into, struct err *e)
 {
 	json_t *value = json_object_get(from, row->name);

@@ -98,4 +98,6 @@ void agent_task_done(struct agent_task *task);
 /* Sets `out` to the texts of a list, which are borrowed. Returns false if the value is no list of
  * texts. */
 bool agent_texts_of(const json_t *list, struct arena *arena, struct agent_texts *out);
+/* Sets `out` to copies of the paths. */
+void agent_texts_copy(const struct path_list *paths, struct arena *arena, struct agent_texts *out);
 #endif

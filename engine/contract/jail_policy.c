@@ -6,8 +6,26 @@
 
 #include <string.h>
 
+#define LISTS(X) X(read) X(write) X(protect) X(hide) X(repositories)
+/* A policy beside its lists as JSON, in which alone the rows find them. */
+struct wire_policy {
+	struct jail_policy policy;
+	struct {
+#define X(name) json_t *name;
+		LISTS(X)
+#undef X
+	} lists;
+};
+
+#define IN_MEMBERS(member) offsetof(struct wire_policy, policy)
+#define IN_OBJECT(member)  offsetof(struct wire_policy, policy.member)
+#define IN_TEXT(member)    offsetof(struct wire_policy, policy.member)
+#define IN_WORD(member)    offsetof(struct wire_policy, policy.member)
+#define IN_NUMBER(member)  offsetof(struct wire_policy, policy.member)
+#define IN_FLAG(member)    offsetof(struct wire_policy, policy.member)
+#define IN_LIST(member)    offsetof(struct wire_policy, lists.member)
 #define FIELD(kind, name, always, member, least, most, what)                                       \
-	{name, FIELD_##kind, always, offsetof(struct jail_policy, member), least, most, what, NULL},
+	{name, FIELD_##kind, always, IN_##kind(member), least, most, what, NULL},
 static const struct fields_row members[] = {JAIL_POLICY_MEMBERS(FIELD){.name = ""}};
 
 struct jail_policy jail_policy_of(
@@ -22,26 +40,29 @@ struct jail_policy jail_policy_of(
 
 void jail_policy_done(struct jail_policy *policy)
 {
-	json_t *const owned[] = {policy->env, policy->read, policy->write, policy->protect,
-		policy->hide, policy->repositories, policy->held};
-	for (size_t i = 0; i < ARRAY_LEN(owned); i++)
-		json_decref(owned[i]);
+#define X(name) path_list_done(&policy->name);
+	LISTS(X)
+#undef X
+	json_decref(policy->env);
+	json_decref(policy->held);
 	*policy = (struct jail_policy){.cwd = NULL};
 }
 
 int jail_policy_decode(json_t *from, struct jail_policy *out, struct err *e)
 {
+	struct wire_policy wire = {.policy.cwd = NULL};
 	*out = (struct jail_policy){.cwd = NULL};
-	int rc = fields_read(members, from, out, e);
-	/* The reader borrows lists from the object; here each has an owner. */
-	json_t *const lists[] = {
-		out->env, out->read, out->write, out->protect, out->hide, out->repositories, from};
-	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		json_incref(lists[i]);
-	out->held = from;
-	if (rc)
-		jail_policy_done(out);
-	return rc;
+	if (fields_read(members, from, &wire, e))
+		return -1;
+	*out = wire.policy;
+#define X(name)                                                                                    \
+	if (wire.lists.name)                                                                       \
+		out->name = path_list_decode(wire.lists.name);
+	LISTS(X)
+#undef X
+	json_incref(out->env);
+	out->held = json_incref(from);
+	return 0;
 }
 
 /* Returns the word at `index` among those quoted in `what`, a new reference; NULL: there are not so
@@ -96,12 +117,12 @@ static int set_member(json_t *out, const char *name, json_t *value)
 }
 
 /* Returns an object of the members whose names begin with `prefix`, without it. */
-static json_t *encode(const struct jail_policy *policy, const char *prefix)
+static json_t *encode_members(const struct wire_policy *wire, const char *prefix)
 {
 	json_auto_t *out = json_object();
 	size_t len = strlen(prefix);
 	for (const struct fields_row *row = members; *row->name; row++) {
-		const void *at = (const char *)policy + row->at;
+		const void *at = (const char *)wire + row->at;
 		bool always = row->needed && row->kind != FIELD_NUMBER;
 		if (strncmp(row->name, prefix, len) != 0 || row->kind == FIELD_MEMBERS ||
 			(!always && !has_value(row, at)))
@@ -114,12 +135,24 @@ static json_t *encode(const struct jail_policy *policy, const char *prefix)
 
 json_t *jail_policy_encode(const struct jail_policy *policy)
 {
-	return encode(policy, "");
+	struct wire_policy wire = {.policy = *policy};
+	bool whole = true;
+#define X(name)                                                                                    \
+	wire.lists.name = path_list_encode(&policy->name);                                         \
+	whole = whole && !wire.lists.name == !policy->name.items;
+	LISTS(X)
+#undef X
+	json_t *out = whole ? encode_members(&wire, "") : NULL;
+#define X(name) json_decref(wire.lists.name);
+	LISTS(X)
+#undef X
+	return out;
 }
 
 json_t *jail_policy_limits(const struct jail_policy *policy)
 {
-	return encode(policy, "limits.");
+	const struct wire_policy wire = {.policy = *policy};
+	return encode_members(&wire, "limits.");
 }
 
 char *jail_policy_text(const struct jail_policy *policy, const struct jail_order *order)

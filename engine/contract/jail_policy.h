@@ -9,6 +9,7 @@
 #define CONTRACT_JAIL_POLICY_H
 #include "base/err.h"
 #include "contract/jail_order.h"
+#include "contract/path_list.h"
 #include "contract/words.h"
 
 #include <stdbool.h>
@@ -32,21 +33,21 @@ enum jail_memory_by { JAIL_MEMORY_BY(X) JAIL_MEMORY_BY_COUNT };
 WORDS_FUNCTIONS(jail_profile);
 WORDS_FUNCTIONS(jail_access);
 
-/* Lists, env and `held` are owned, texts are borrowed. A member that is 0 or NULL is left to the
- * jail, except for those that jail_policy_of sets. */
+/* Lists, env and `held` are owned, texts are borrowed. A member that is 0, NULL or not given is
+ * left to the jail, except for those that jail_policy_of sets. */
 struct jail_policy {
-	int64_t profile;        /* enum jail_profile */
-	const char *cwd;        /* where a command starts */
-	const char *workspace;  /* a directory */
-	int64_t access;         /* to the workspace: enum jail_access */
-	int64_t network;        /* enum jail_network */
-	int64_t proxy_fd;       /* instead of `network`: the launcher's descriptor of a proxy */
-	json_t *env;            /* texts by name */
-	json_t *read, *write;   /* paths besides the workspace */
-	json_t *protect, *hide; /* paths that nothing may write; that nothing may see */
-	json_t *repositories;   /* paths where commands may make and change repositories */
-	const char *aside;      /* where other repositories that they make are moved */
-	const char *bundle;     /* a directory to read and execute */
+	int64_t profile;       /* enum jail_profile */
+	const char *cwd;       /* where a command starts */
+	const char *workspace; /* a directory */
+	int64_t access;        /* to the workspace: enum jail_access */
+	int64_t network;       /* enum jail_network */
+	int64_t proxy_fd;      /* instead of `network`: the launcher's descriptor of a proxy */
+	json_t *env;           /* texts by name */
+	struct path_list read, write;   /* besides the workspace */
+	struct path_list protect, hide; /* that nothing may write; that nothing may see */
+	struct path_list repositories;  /* where commands may make and change repositories */
+	const char *aside;              /* where other repositories that they make are moved */
+	const char *bundle;             /* a directory to read and execute */
 	int64_t memory_mb, cpu_secs, processes, open_files, file_mb, tmp_mb;
 	int64_t memory_by; /* enum jail_memory_by */
 	bool allow_root_jail, pty;

@@ -38,15 +38,17 @@ static const char *top_of(const struct git_repo *git_repo, const struct git_call
  * tree, the objects that a clone borrows. On hardened the work tree is added: git ignores an
  * included file that does not exist, but fails over one that it may not read, and most of these lie
  * there. */
-static json_t *outside(const struct git_repo *git_repo, const char *top, const char *profile)
+static struct path_list outside(
+	const struct git_repo *git_repo, const char *top, const char *profile)
 {
 	const char *const all[] = {git_repo->common_dir, git_repo->git_dir, git_repo->borrowed,
 		!strcmp(profile, "hardened") ? git_repo->work_tree : NULL};
-	json_t *list = json_array();
+	struct path_list list = {0};
+	path_list_give(&list);
 	for (size_t i = 0; i < ARRAY_LEN(all); i++)
 		if (all[i] && !path_is_within(all[i], top) &&
 			!(i == 1 && path_is_within(all[i], git_repo->common_dir)))
-			json_array_append_new(list, json_string(all[i]));
+			path_list_add(&list, all[i]);
 	return list;
 }
 
@@ -106,7 +108,7 @@ static struct jail_policy policy_of(
 	const char *top = top_of(git_repo, call);
 	struct jail_policy policy =
 		jail_policy_of(jail_profile_find(profile), top, access_of(git_repo, call));
-	policy.repositories = json_pack("[s]", top);
+	path_list_add(&policy.repositories, top);
 	policy.read = outside(git_repo, top, profile);
 	policy.allow_root_jail =
 		(!call->write && !git_repo->filters.len) || git_repo->allow_root_jail;

@@ -116,12 +116,13 @@ static json_t *tool_exposure(const struct state *state, const struct confine *co
 	json_object_set_new(limits, "timeout_secs", json_integer(state->timeout_secs));
 	bool refused = network_refusal(confine_network_row(confine, state)->tool) != NULL;
 	json_t *out = json_pack(
-		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:O, s:O, s:o, s:o, s:o}, s:o, s:b}",
+		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:b}",
 		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		jail_access_name((enum jail_access)policy.access), "mode", "tool", "terminal",
-		terminal_ranks[t->pty], "sets", "reads", policy.read, "writes", policy.write,
-		"egress", tool_egress(t), "env", env_names(t), "secrets",
-		texts(t->secrets, t->secret_count), "limits", limits, "egress_refused", refused);
+		terminal_ranks[t->pty], "sets", "reads", path_list_encode(&policy.read), "writes",
+		path_list_encode(&policy.write), "egress", tool_egress(t), "env", env_names(t),
+		"secrets", texts(t->secrets, t->secret_count), "limits", limits, "egress_refused",
+		refused);
 	json_auto_t *near = private_text(t, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
@@ -226,8 +227,8 @@ static void add_commands(json_t *exposure, const struct confine *confine)
 	json_t *sets = json_object_get(exposure, "sets");
 	json_object_set_new(exposure, "verify", verify_text(confine->config));
 	json_object_set_new(exposure, "commands", json_string(commands_words(confine->config)));
-	json_object_set(sets, "reads", policy.read);
-	json_object_set(sets, "writes", policy.write);
+	json_object_set_new(sets, "reads", path_list_encode(&policy.read));
+	json_object_set_new(sets, "writes", path_list_encode(&policy.write));
 	if (confine_network_row(confine, NULL)->command == WAY_HOST)
 		json_array_append_new(
 			json_object_get(sets, "egress"), json_string(EXPOSURE_ANY_HOST));

@@ -193,8 +193,8 @@ static void tool_not_kept(struct fact *fact, struct err *why)
 /* Records the state's changes to the private clone with its step. If that fails, the state has
  * failed and the fact is judged again; but if the disk or the process limit is the cause, the run
  * stops. */
-static bool keep_changes(struct drive *drive, const struct step *step, const json_t *absent,
-	struct fact *fact, struct reduced *reduced)
+static bool keep_changes(struct drive *drive, const struct step *step,
+	const struct path_list *absent, struct fact *fact, struct reduced *reduced)
 {
 	struct err e = ERR_NONE;
 	struct workspace *w = &drive->workspace;
@@ -223,8 +223,8 @@ static bool keep_changes(struct drive *drive, const struct step *step, const jso
 				  step->state->name, e.text);
 }
 
-static bool commit_work(
-	struct drive *drive, const struct step *step, const json_t *absent, struct fact *fact)
+static bool commit_work(struct drive *drive, const struct step *step,
+	const struct path_list *absent, struct fact *fact)
 {
 	struct reduced reduced;
 	struct err e = ERR_NONE;
@@ -240,14 +240,14 @@ static bool commit_work(
 
 /* Returns the paths that commands must not touch and that do not exist, so that no mount can
  * protect them. */
-static json_t *absent_paths(const struct drive *drive)
+static struct path_list absent_paths(const struct drive *drive)
 {
 	if (state_writing(drive->at.state) != WRITES_CODE)
-		return NULL;
-	json_auto_t *paths = confine_protected(&drive->env.confine, NULL);
-	json_auto_t *hidden = confine_hidden(&drive->env.confine);
-	json_array_extend(paths, hidden);
-	return workspace_absent(&drive->workspace, paths);
+		return (struct path_list){0};
+	AUTO_PATH_LIST paths = confine_protected(&drive->env.confine, NULL);
+	AUTO_PATH_LIST hidden = confine_hidden(&drive->env.confine);
+	path_list_add_all(&paths, &hidden);
+	return workspace_absent(&drive->workspace, &paths);
 }
 
 static bool is_out_of_time(const struct drive *drive)
@@ -277,7 +277,7 @@ static bool finish_out_of_time(struct drive *drive)
 static bool execute(struct drive *drive, const struct step *step)
 {
 	AUTO_FACT fact = step->fact;
-	json_auto_t *absent = absent_paths(drive);
+	AUTO_PATH_LIST absent = absent_paths(drive);
 	json_auto_t *egress = NULL;
 	struct err e = ERR_NONE;
 	enum live_end end = LIVE_FACT;
@@ -290,7 +290,7 @@ static bool execute(struct drive *drive, const struct step *step)
 		if (!queue_egress(drive, egress))
 			return false;
 		return was_cut_short(drive, &fact) ? finish_out_of_time(drive)
-						   : commit_work(drive, step, absent, &fact);
+						   : commit_work(drive, step, &absent, &fact);
 	case LIVE_INTERRUPTED:
 		return drive_end(drive,
 			drive->live.interrupts.first == SIGINT ? RUN_INTERRUPTED : RUN_TERMINATED,

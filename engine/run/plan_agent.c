@@ -144,9 +144,9 @@ static void make_task(const struct plan_env *env, const struct position *positio
 	const struct agent_state *a = &position->state->agent;
 	const struct record *result = position->state->output_schema;
 	/* A hidden path may not be written either. */
-	json_t *hidden = confine_hidden(&env->confine),
-	       *held = confine_protected(&env->confine, NULL);
-	json_array_extend(held, hidden);
+	AUTO_PATH_LIST hidden = confine_hidden(&env->confine);
+	AUTO_PATH_LIST held = confine_protected(&env->confine, NULL);
+	path_list_add_all(&held, &hidden);
 	*out = (struct agent_task){.version = AGENT_ORDER_VERSION,
 		.mode = a->mode == MODE_RUN ? "run" : "agent",
 		.result = result ? record_to_json(result) : NULL,
@@ -155,11 +155,11 @@ static void make_task(const struct plan_env *env, const struct position *positio
 		.temperature = a->temperature.present ? a->temperature.value : NAN,
 		.limits = limits(position, env->confine.config, left),
 		.record = env->record};
-	out->held = json_pack("[o, o, o*]", hidden, held, out->result);
+	out->held = json_pack("[o*]", out->result);
 	out->provider = provider(&out->arena, env, step, step->provider, step->model);
 	out->reviewer = reviewer(&out->arena, env, step);
-	agent_texts_of(held, &out->arena, &out->protect);
-	agent_texts_of(hidden, &out->arena, &out->hide);
+	agent_texts_copy(&held, &out->arena, &out->protect);
+	agent_texts_copy(&hidden, &out->arena, &out->hide);
 }
 
 /* Adds how commands may be run in `run` mode. An agent that only reads runs none. */

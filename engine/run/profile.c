@@ -105,15 +105,13 @@ const char *profile_resolve(
 }
 
 /* Adds a path once, up to the number a policy may have: the jails of the states report the rest. */
-static void add_place(json_t *list, const char *path)
+static void add_place(struct path_list *list, const char *path)
 {
-	size_t i;
-	const json_t *known;
-	json_array_foreach (list, i, known)
-		if (!strcmp(json_string_value(known), path))
+	for (size_t i = 0; i < list->count; i++)
+		if (!strcmp(list->items[i], path))
 			return;
-	if (i < JAIL_PATHS_MAX)
-		json_array_append_new(list, json_string(path));
+	if (list->count < JAIL_PATHS_MAX)
+		path_list_add(list, path);
 }
 
 int profile_check_ids(struct live *live, const struct machine *machine,
@@ -122,20 +120,22 @@ int profile_check_ids(struct live *live, const struct machine *machine,
 	bool writes = false, tools = false;
 	if (geteuid() || confine->allow_root_jail || strcmp(confine->profile, "strict") != 0)
 		return 0;
-	json_auto_t *places = json_array();
+	AUTO_PATH_LIST places = {0};
+	path_list_give(&places);
 	for (size_t i = 0; i < machine->state_count; i++) {
 		writes = writes || confine_writes(&machine->states[i]);
 		const struct tool_state *tool = state_tool(&machine->states[i]);
 		tools = tools || tool;
 		for (size_t k = 0; tool && k < tool->write_count; k++)
-			add_place(places, tool->writes[k]);
+			add_place(&places, tool->writes[k]);
 	}
 	if (tools && confine->data_dir)
-		add_place(places, confine->data_dir);
-	if (!writes && !json_array_size(places))
+		add_place(&places, confine->data_dir);
+	if (!writes && !places.count)
 		return 0;
 	struct jail_policy policy = profile_probe(JAIL_STRICT, false);
-	policy.write = json_incref(places);
+	policy.write = places;
+	places = (struct path_list){0};
 	if (writes) {
 		policy.workspace = confine->workspace;
 		policy.access = JAIL_WRITE;

@@ -409,32 +409,28 @@ static bool is_absent(const struct workspace *workspace, int tree_fd, const char
 	return fd < 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-json_t *workspace_absent(const struct workspace *workspace, const json_t *paths)
+struct path_list workspace_absent(const struct workspace *workspace, const struct path_list *paths)
 {
-	json_t *absent = json_array(), *path;
+	struct path_list absent = {0};
 	AUTO_FD int fd =
 		workspace->path ? open(workspace->clone.work_tree, O_PATH | O_DIRECTORY | O_CLOEXEC)
 				: -1;
-	size_t i;
-	json_array_foreach (paths, i, path) {
-		const char *text = json_string_value(path);
-		if (fd >= 0 && path_is_below(text, workspace->clone.work_tree) &&
-			is_absent(workspace, fd, text))
-			json_array_append(absent, path);
-	}
+	for (size_t i = 0; i < paths->count; i++)
+		if (fd >= 0 && path_is_below(paths->items[i], workspace->clone.work_tree) &&
+			is_absent(workspace, fd, paths->items[i]))
+			path_list_add(&absent, paths->items[i]);
 	return absent;
 }
 
-static int check_absent(const struct workspace *workspace, const json_t *absent, struct err *e)
+static int check_absent(
+	const struct workspace *workspace, const struct path_list *absent, struct err *e)
 {
-	json_auto_t *still = workspace_absent(workspace, absent);
-	size_t i;
-	json_t *path;
-	json_array_foreach (absent, i, path)
-		if (!json_equal(path, json_array_get(still, i)))
+	AUTO_PATH_LIST still = workspace_absent(workspace, absent);
+	for (size_t i = 0; i < absent->count; i++)
+		if (i >= still.count || strcmp(absent->items[i], still.items[i]) != 0)
 			return err_set(e,
 				"%.600s is protected or hidden, and the state has made it",
-				json_string_value(path) + strlen(workspace->clone.work_tree) + 1);
+				absent->items[i] + strlen(workspace->clone.work_tree) + 1);
 	return 0;
 }
 

@@ -68,7 +68,7 @@ int workspace_open(struct workspace *workspace, const struct workspace_ask *ask,
 int workspace_begin(struct workspace *workspace, struct err *e);
 /* Returns those of `paths` (absolute) that would lie in the clone and do not exist: a jail can
  * neither protect nor hide a path that does not exist. */
-json_t *workspace_absent(const struct workspace *workspace, const json_t *paths);
+struct path_list workspace_absent(const struct workspace *workspace, const struct path_list *paths);
 struct workspace_step {
 	const char *machine, *instance;
 	const struct state *state;
@@ -76,7 +76,7 @@ struct workspace_step {
 	int attempt;
 	bool ok, dropped; /* dropped: restore the clone to its state before the step */
 	/* paths that did not exist before the state and must not exist after it */
-	const json_t *absent;
+	const struct path_list *absent;
 	/* result: number of repositories in the work tree that no commit has */
 	size_t left_out;
 	struct err uncommitted; /* result: why a tool state's changes wait for a later commit */

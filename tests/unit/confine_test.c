@@ -204,12 +204,10 @@ static void hidden(void)
 	}
 }
 
-static bool holds(const json_t *paths, const char *path)
+static bool holds(const struct path_list *paths, const char *path)
 {
-	size_t i;
-	json_t *one;
-	json_array_foreach (paths, i, one)
-		if (!strcmp(json_string_value(one), path))
+	for (size_t i = 0; i < paths->count; i++)
+		if (!strcmp(paths->items[i], path))
 			return true;
 	return false;
 }
@@ -232,28 +230,28 @@ static void lists(void)
 	const struct config_list w = list(&writes, in("w"));
 	tool.tool.writes = w.items;
 	tool.tool.write_count = w.count;
-	json_auto_t *kept = confine_protected(&c, &tool.tool);
-	json_auto_t *less = confine_protected(&c, NULL);
-	json_auto_t *veiled = confine_hidden(&c);
+	AUTO_PATH_LIST kept = confine_protected(&c, &tool.tool);
+	AUTO_PATH_LIST less = confine_protected(&c, NULL);
+	AUTO_PATH_LIST veiled = confine_hidden(&c);
 	static const char *const protected[] = {
 		"ws/.git", "ws/bin", "w/x", "ws/conf", "ws/bundle", "ws/link", "ws/a"};
 	static const char *const cloned[] = {
 		"/clone/conf", "/clone/bundle", "/clone/link", "/clone/a"};
 	for (size_t i = 0; i < ARRAY_LEN(protected); i++)
-		ok(holds(kept, in(protected[i])), "%s is protected", protected[i]);
+		ok(holds(&kept, in(protected[i])), "%s is protected", protected[i]);
 	for (size_t i = 0; i < ARRAY_LEN(cloned); i++)
-		ok(holds(kept, cloned[i]), "%s is, too", cloned[i]);
-	is(json_array_size(kept), ARRAY_LEN(protected) + ARRAY_LEN(cloned), "and nothing else");
-	ok(!holds(less, in("w/x")), "but what is not picked needs no protection");
+		ok(holds(&kept, cloned[i]), "%s is, too", cloned[i]);
+	is(kept.count, ARRAY_LEN(protected) + ARRAY_LEN(cloned), "and nothing else");
+	ok(!holds(&less, in("w/x")), "but what is not picked needs no protection");
 	static const char *const unseen[] = {"ws/key", "ws/veil"};
 	for (size_t i = 0; i < ARRAY_LEN(unseen); i++)
-		ok(holds(veiled, in(unseen[i])), "%s is hidden", unseen[i]);
-	ok(holds(veiled, "/clone/key") && holds(veiled, "/clone/veil"), "in the clone as well");
-	is(json_array_size(veiled), 4, "and nothing else");
+		ok(holds(&veiled, in(unseen[i])), "%s is hidden", unseen[i]);
+	ok(holds(&veiled, "/clone/key") && holds(&veiled, "/clone/veil"), "in the clone as well");
+	is(veiled.count, 4, "and nothing else");
 	config.sandbox.protect = list(&protect, in("other"));
-	json_auto_t *outside = confine_protected(&c, NULL);
-	ok(holds(outside, in("other")), "what lies elsewhere");
-	is(json_array_size(outside), json_array_size(less) - 3, "has nothing in the clone");
+	AUTO_PATH_LIST outside = confine_protected(&c, NULL);
+	ok(holds(&outside, in("other")), "what lies elsewhere");
+	is(outside.count, less.count - 3, "has nothing in the clone");
 }
 
 /* No state may pick a part of what is protected. */
@@ -383,14 +381,14 @@ static void policies(void)
 	tool.tool.memory_mb = (struct opt_int){true, 5};
 	tool.tool.cpu_secs = (struct opt_int){true, 50};
 	AUTO_JAIL_POLICY some = confine_policy(&c, &tool);
-	ok(holds(some.read, "/objects"), "a clone's state reads its objects");
+	ok(holds(&some.read, "/objects"), "a clone's state reads its objects");
 	is(some.memory_mb, 5, "a state may go lower");
 	is(some.cpu_secs, 10, "and not higher");
 	AUTO_JAIL_POLICY command = confine_command_policy(&c);
-	is(json_array_size(command.write), 0, "a command has no data");
+	is(command.write.count, 0, "a command has no data");
 	tool.tool.workspace = WORKSPACE_NONE;
 	AUTO_JAIL_POLICY none = confine_policy(&c, &tool);
-	ok(!holds(none.read, "/objects"), "without the clone not those either");
+	ok(!holds(&none.read, "/objects"), "without the clone not those either");
 	is_str(none.cwd, c.data_dir, "and begins elsewhere");
 	setenv("TERM", "", 1);
 	setenv("TZ", "UTC", 1);

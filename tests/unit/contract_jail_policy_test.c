@@ -188,12 +188,12 @@ static void test_reader(void)
 static struct jail_policy whole(void)
 {
 	struct jail_policy policy = jail_policy_of(JAIL_HARDENED, "/w", JAIL_WRITE);
-	json_t **const lists[] = {
+	struct path_list *const lists[] = {
 		&policy.read, &policy.write, &policy.protect, &policy.hide, &policy.repositories};
 	int64_t *const numbers[] = {&policy.memory_mb, &policy.cpu_secs, &policy.processes,
 		&policy.open_files, &policy.file_mb, &policy.tmp_mb};
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
-		*lists[i] = json_pack("[o]", json_sprintf("/list/%d", (int)i));
+		path_list_addf(lists[i], "/list/%d", (int)i);
 	for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
 		*numbers[i] = 11 + (int64_t)i;
 	policy.env = json_pack("{s:s}", "A", "b");
@@ -206,9 +206,10 @@ static struct jail_policy whole(void)
 	return policy;
 }
 
-static void same_list(const json_t *theirs_list, const json_t *list, const char *name)
+static void same_list(const json_t *theirs_list, const struct path_list *list, const char *name)
 {
-	ok(json_equal(theirs_list, list), "%s", name);
+	json_auto_t *encoded = path_list_encode(list);
+	ok(json_equal(theirs_list, encoded), "%s", name);
 }
 
 static void test_jail_reads(void)
@@ -224,12 +225,12 @@ static void test_jail_reads(void)
 	is_str(read.workspace, given.workspace, "workspace");
 	is_str(read.aside, given.aside, "aside");
 	is_str(read.bundle, given.bundle, "bundle");
-	same_list(read.given_env, given.env, "env");
-	same_list(read.read, given.read, "read");
-	same_list(read.write, given.write, "write");
-	same_list(read.protect, given.protect, "protect");
-	same_list(read.hide, given.hide, "hide");
-	same_list(read.repositories, given.repositories, "repositories");
+	ok(json_equal(read.given_env, given.env), "env");
+	same_list(read.read, &given.read, "read");
+	same_list(read.write, &given.write, "write");
+	same_list(read.protect, &given.protect, "protect");
+	same_list(read.hide, &given.hide, "hide");
+	same_list(read.repositories, &given.repositories, "repositories");
 #define SAME_LIMIT(name, initial, largest) is(read.name, given.name, #name);
 	POLICY_LIMITS(SAME_LIMIT)
 	is(read.profile, PROFILE_HARDENED, "profile");
@@ -289,13 +290,16 @@ static void test_refused(void)
 		struct err e = ERR_NONE;
 		json_auto_t *given = json_loads(texts[i], 0, NULL);
 		ok(jail_policy_decode(given, &policy, &e) && *e.text, "refused: %s", texts[i]);
-		ok(!policy.cwd && !policy.read, "and nothing is left of it");
+		ok(!policy.cwd && !policy.read.items, "and nothing is left of it");
 	}
 	AUTO_JAIL_POLICY policy;
 	json_auto_t *least = json_loads(LEAST "}", 0, NULL);
 	ok(!jail_policy_decode(least, &policy, NULL), "the least one is read");
 	AUTO_JAIL_POLICY not_utf8 = jail_policy_of(JAIL_STRICT, "/\xff", JAIL_READ);
 	ok(!jail_policy_encode(&not_utf8), "a path that is not UTF-8 is not written");
+	AUTO_JAIL_POLICY listed = jail_policy_of(JAIL_STRICT, "/w", JAIL_READ);
+	path_list_add(&listed.hide, "/\xff");
+	ok(!jail_policy_encode(&listed), "nor one without a path of a list that is not UTF-8");
 	AUTO_JAIL_POLICY no_profile = jail_policy_of(JAIL_PROFILE_COUNT, "/w", JAIL_READ);
 	ok(!jail_policy_encode(&no_profile), "nor an unknown profile");
 }
