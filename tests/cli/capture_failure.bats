@@ -196,3 +196,12 @@ value() {
 	run -0 agent6 machine rehearse ../recap
 	[[ $output == *"ok: failed: "*"400"* ]]
 }
+
+@test "the words of a failure are untrusted, its label and numbers are not" {
+	recap 'exit 3'
+	sed -i 's/^vars:/returns: out\nschemas: {out: {label: str, why: str, exit: int, out: str}}\n&/
+		s/reason: "{{ label }}.*"/reason: x, returns: {label: "{{ label }}", why: "{{ why }}", exit: "{{ exit }}", out: "{{ out }}"}/' ../recap/machine.yaml
+	run -0 --separate-stderr agent6 machine check --report ../recap
+	[[ $output == *"label: str"$'\n'* && $output == *"exit: int"$'\n'* ]]
+	[[ $output == *"why: str, untrusted"* && $output == *"out: str, untrusted"* ]]
+}

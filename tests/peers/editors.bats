@@ -72,13 +72,15 @@ toml_machine() { # MARK
 	[[ -z $output ]]
 	ask golden.yaml <"$AGENT6_SRC/tests/golden/good/triage/machine.yaml"
 	[[ -z $output ]]
+	ask defaults.yaml <"$AGENT6_SRC/tests/golden/good/defaults/machine.yaml"
+	[[ -z $output ]]
 }
 
 @test "yaml-language-server: mistakes are found where they stand" {
-	ask machine.yaml < <(yaml_machine 'comand: [ls]' | sed 's/version: 1/version: 2/; s/: 5}/: 0}/; /timeout_secs/d')
+	ask machine.yaml < <(yaml_machine 'comand: [ls]' | sed 's/version: 1/version: 2/; s/: 5}/: 0}/; / command: /d')
 	grep -qx 'diagnostic 3: Value must be 1.' <<<"$output"
 	grep -qx 'diagnostic 5: Value is below the minimum of 1.' <<<"$output"
-	grep -qx 'diagnostic 7: Missing property "timeout_secs".' <<<"$output"
+	grep -qx 'diagnostic 7: Missing property "command".' <<<"$output"
 	grep -qx 'diagnostic 11: Property comand is not allowed.' <<<"$output"
 	[[ $(wc -l <<<"$output") -eq 4 ]]
 }
@@ -98,6 +100,8 @@ toml_machine() { # MARK
 	ask machine.toml < <(toml_machine 'description = "lists"')
 	[[ -z $output ]]
 	ask golden.toml <"$AGENT6_SRC/tests/golden/good/toml/machine.toml"
+	[[ -z $output ]]
+	ask defaults.toml <"$AGENT6_SRC/tests/golden/good/defaults-toml/machine.toml"
 	[[ -z $output ]]
 }
 
