@@ -1,5 +1,7 @@
 #include "rehearse/cassette.h"
 
+#include "rehearse/excerpt.h"
+
 #include "base/io.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -181,6 +183,18 @@ static void add_difference(json_t *out, const char *path, const char *wanted, co
 			     text && strlen(text) > SHOWN_BYTES ? "..." : ""));
 }
 
+/* Adds a text that another one does not hold: both around the place where the longest beginning of
+ * it that is there ends. */
+static void add_text_difference(json_t *out, const char *path, const char *wanted, const char *got)
+{
+	char want[EXCERPT_BYTES], have[EXCERPT_BYTES];
+	size_t end, len = excerpt_longest(wanted, got, &end);
+	excerpt_show(wanted, len, true, want);
+	excerpt_show(got, end, true, have);
+	json_array_append_new(out, json_sprintf("%s: expected text holding %s, got %s",
+					   *path ? path : "request", want, have));
+}
+
 static void compare(const json_t *match, const json_t *got, const char *path, json_t *out);
 
 static void compare_object(const json_t *match, const json_t *got, const char *path, json_t *out)
@@ -227,12 +241,9 @@ static void compare(const json_t *match, const json_t *got, const char *path, js
 	} else if (json_is_array(match) && json_is_array(got)) {
 		compare_array(match, got, path, out);
 	} else if (json_is_string(match) && json_is_string(got)) {
-		if (strstr(json_string_value(got), json_string_value(match)))
-			return;
-		AUTO_FREE char *text = json_text(match);
-		AUTO_FREE char *line = NULL;
-		if (asprintf(&line, "text holding %s", text ? text : "") > 0)
-			add_difference(out, path, line, got);
+		if (!strstr(json_string_value(got), json_string_value(match)))
+			add_text_difference(
+				out, path, json_string_value(match), json_string_value(got));
 	} else if (!json_equal(match, got)) {
 		AUTO_FREE char *text = json_text(match);
 		add_difference(out, path, text ? text : "", got);

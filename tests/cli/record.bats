@@ -32,7 +32,7 @@ for_format() {
 	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --quiet
 	echo "$stderr"
 	[ "$status" -eq 0 ]
-	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --format openai --quiet
+	run --separate-stderr agent6 machine rehearse hello --cassette tapes/hello.jsonl --wire openai --quiet
 	[ "$status" -eq 0 ]
 }
 

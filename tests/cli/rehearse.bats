@@ -19,7 +19,7 @@ setup() {
 }
 
 @test "hello ends ok over the other wire format" {
-	run --separate-stderr agent6 machine rehearse --format openai --quiet "$AGENT6_SRC/examples/hello"
+	run --separate-stderr agent6 machine rehearse --wire openai --quiet "$AGENT6_SRC/examples/hello"
 	[ "$status" -eq 0 ]
 	[ -z "$output" ]
 }
@@ -495,7 +495,7 @@ asks_again() { # SECONDS
 @test "code-fixer, over the other wire format, as an ordinary user" {
 	need git
 	give_user "$SCRATCH"
-	run --separate-stderr as_user "$AGENT6_BIN/agent6" machine rehearse --format openai "$AGENT6_SRC/examples/code-fixer"
+	run --separate-stderr as_user "$AGENT6_BIN/agent6" machine rehearse --wire openai "$AGENT6_SRC/examples/code-fixer"
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[[ $output == *"outcome       ok: The gear ratio"* ]]
@@ -506,7 +506,7 @@ asks_again() { # SECONDS
 		[ -d "$example/rehearsal" ] || continue
 		for format in anthropic openai; do
 			echo "$example $format"
-			agent6 machine rehearse "$example" --format "$format" --quiet
+			agent6 machine rehearse "$example" --wire "$format" --quiet
 		done
 	done
 	[ -z "$(ls)" ]

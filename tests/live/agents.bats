@@ -269,7 +269,7 @@ DIGEST='instructions):\n[agent6: 4 older messages were dropped to make room. Don
 @test "answers that fill the context give way to a digest, in a conversation that a strict provider accepts" {
 	local format
 	for format in anthropic openai; do
-		long digest "$DIGEST" "" agent6 machine rehearse --format "$format"
+		long digest "$DIGEST" "" agent6 machine rehearse --wire "$format"
 		[[ $status -eq 0 && $output == *"older messages were replaced by a digest"* ]]
 	done
 }

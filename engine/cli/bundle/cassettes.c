@@ -1,16 +1,24 @@
 #include "cli/bundle/cassettes.h"
 
+#include "cli/bundle/cases.h"
+
 #include "rehearse/cassette.h"
 #include <string.h>
 
 /* Reports in one cassette: an author who made more of these mistakes has seen the first. */
 enum { SEEN_MAX = 20 };
 
-bool cassettes_is(const char *path)
+/* Reports whether a member is a cassette of some case. */
+static bool is_cassette(const char *path)
 {
-	size_t len = strlen(path);
-	return !strncmp(path, "rehearsal/", 10) && !strchr(path + 10, '/') && len > 16 &&
-	       !strcmp(path + len - 6, ".jsonl");
+	char folder[300];
+	const char *slash = strrchr(path, '/');
+	if (!slash || slash - path >= (long)sizeof(folder))
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(slash - path), path);
+	bool nested = strchr(folder, '/') && !strchr(strchr(folder, '/') + 1, '/');
+	return (!strcmp(folder, "rehearsal") || (nested && !strncmp(folder, "rehearsal/", 10))) &&
+	       cases_is_cassette(folder, path);
 }
 
 /* Returns what is wrong with a line; NULL: nothing. */
@@ -53,7 +61,7 @@ void cassettes_check(const struct loaded *loaded, struct findings *findings)
 		AUTO_FREE char *name = NULL;
 		size_t len;
 		struct err e = ERR_NONE;
-		if (!cassettes_is(path) || bundle_read(bundle, path, &text, &len, &e))
+		if (!is_cassette(path) || bundle_read(bundle, path, &text, &len, &e))
 			continue;
 		name = doc_beside(&loaded->doc, path);
 		struct doc doc = {

@@ -5,8 +5,6 @@
 #define CLI_BUNDLE_CASSETTES_H
 #include "cli/verb/loaded.h"
 
-/* Reports whether a member is a cassette of the bundle's own rehearsal. */
-bool cassettes_is(const char *path);
 /* Adds a finding for each line that a rehearsal would refuse, or that is for a state which the
  * machine does not have. */
 void cassettes_check(const struct loaded *loaded, struct findings *findings);

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "base/path.h"
+#include "cli/bundle/cases.h"
 #include "cli/bundle/cassettes.h"
 #include "cli/bundle/literals.h"
 #include "cli/bundle/signers.h"
@@ -23,7 +24,8 @@ enum { CHECK_BYTES_MAX = 256 * 1024 * 1024, SHOWN_COLUMNS = 80, DESCRIPTION_MAX 
 struct checking {
 	struct findings findings;
 	struct loaded *loaded;
-	bool *accepted; /* for each loaded bundle */
+	struct cases *cases; /* of each loaded bundle */
+	bool *accepted;      /* for each loaded bundle */
 	json_t **exposures;
 	size_t count;
 	size_t widened;
@@ -31,13 +33,14 @@ struct checking {
 
 /* Adds what a reviewer should know although it breaks no rule. The analyses are skipped if the
  * machine has errors, which they would only repeat. */
-static void look_closer(const struct loaded *loaded, struct findings *findings)
+static void look_closer(const struct loaded *loaded, struct cases *cases, struct findings *findings)
 {
 	AUTO_FREE char *workspace = getcwd(NULL, 0);
 	if (loaded->machine)
 		machine_analyse(loaded->machine, findings);
 	literals_check(loaded, findings);
 	cassettes_check(loaded, findings);
+	cases_read(loaded, cases, findings);
 	tool_commands_check(loaded, workspace ? workspace : "/", findings);
 }
 
@@ -79,7 +82,7 @@ static void open_all(const struct call *call, struct checking *checking)
 			continue;
 		}
 		if (l->draft)
-			look_closer(l, &checking->findings);
+			look_closer(l, &checking->cases[checking->count], &checking->findings);
 		checking->accepted[checking->count++] =
 			l->machine && faults(call, checking) == before;
 	}
@@ -210,6 +213,8 @@ static void show_text(struct checking *checking)
 	size_t doc_count = 0;
 	for (size_t i = 0; i < checking->count; i++)
 		doc_count = loaded_docs(&checking->loaded[i], &docs, doc_count);
+	for (size_t i = 0; i < checking->count; i++)
+		doc_count = cases_docs(&checking->cases[i], &docs, doc_count);
 	text_findings(&checking->findings, docs, doc_count);
 }
 
@@ -388,16 +393,18 @@ static int run(const struct call *call)
 {
 	size_t count = (size_t)call->argument_count;
 	AUTO_FREE struct loaded *loaded = calloc(count, sizeof(*loaded));
+	AUTO_FREE struct cases *cases = calloc(count, sizeof(*cases));
 	AUTO_FREE bool *accepted = calloc(count, sizeof(*accepted));
 	AUTO_FREE json_t **exposures = calloc(count, sizeof(json_t *));
-	struct checking k = {.loaded = loaded, .accepted = accepted, .exposures = exposures};
+	struct checking k = {
+		.loaded = loaded, .cases = cases, .accepted = accepted, .exposures = exposures};
 	const char *format = call_value(call, "format") ? call_value(call, "format") : "text";
 	int code = EXIT_OK;
 	if (call_has(call, "json") && call_has(call, "format"))
 		return verb_refuse("--json is --format json: give one of them");
 	if (call_has(call, "json"))
 		format = "json";
-	if (!loaded || !accepted || !exposures)
+	if (!loaded || !cases || !accepted || !exposures)
 		return verb_refuse("out of memory");
 	findings_init(&k.findings);
 	open_all(call, &k);
@@ -409,6 +416,7 @@ static int run(const struct call *call)
 	}
 	code = code ? code : verdict(call, &k);
 	for (size_t i = 0; i < k.count; i++) {
+		cases_done(&k.cases[i]);
 		loaded_done(&k.loaded[i]);
 		json_decref(k.exposures[i]);
 	}

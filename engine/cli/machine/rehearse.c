@@ -1,323 +1,197 @@
+#include "cli/rehearse/suite.h"
+#include "cli/rehearse/verdicts.h"
 #include "cli/start/parameters.h"
-#include "cli/start/rehearsal_pokes.h"
-#include "cli/start/stage.h"
-#include "cli/start/start.h"
-#include "instance/repository.h"
-#include "instance/stop.h"
-#include "machine/kind.h"
-#include "report/show.h"
-#include "report/summary.h"
+#include "machine/blackboard.h"
 #include "report/text.h"
-
 #include <string.h>
 
-enum { PROVIDERS_MAX = 32, REPORT_BYTES_MAX = 1 << 20 };
+enum { OUTPUT_BYTES_MAX = 64 * 1024 * 1024 };
 
-/* A rehearsal under way. */
-struct rehearsal {
-	const struct call *call;
-	const struct loaded *loaded;
-	struct stage stage;
-	struct rehearsal_pokes pokes;
-	struct drive_listener shown;
-	struct statedir statedir;          /* the stage's */
-	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
-	struct show show;
-	struct summary summary;
+/* The results of several cases as they come. */
+struct results {
+	const struct verdict_format *format;
+	struct verdict_counts counts;
+	struct buf body; /* not printed yet */
+	size_t number;
+	bool quiet;       /* text for those cases alone that differ, and no sums */
+	int refused_exit; /* the exit status of the first refusal; 0: there was none */
 };
 
-static void add_provider(const char **names, size_t *count, const char *name)
+static void print(struct buf *text)
 {
-	for (size_t i = 0; i < *count; i++)
-		if (!strcmp(names[i], name))
-			return;
-	if (*count < PROVIDERS_MAX)
-		names[(*count)++] = name;
+	if (text->len)
+		fwrite(text->data, 1, text->len, stdout);
+	fflush(stdout);
+	buf_clear(text);
 }
 
-/* Collects every provider name that the machine uses; the first one also serves states that name
- * none. */
-static size_t providers_of(const struct loaded *loaded, const char **names)
+static void on_verdict(
+	void *ctx, const struct rehearsal_case *item, const struct case_result *verdict)
 {
-	static const char *const roles[] = {"worker", "reviewer", "planner"};
-	const struct machine *m = loaded->machine;
-	const struct doc_node *models = doc_get(m->config, "models");
-	size_t count = 0;
-	for (size_t i = 0; i < ARRAY_LEN(roles); i++) {
-		const struct doc_node *name = doc_get(doc_get(models, roles[i]), "provider");
-		if (name && name->kind == DOC_STR)
-			add_provider(names, &count, name->text);
-	}
-	for (size_t i = 0; i < m->state_count; i++) {
-		const struct agent_state *agent = state_agent(&m->states[i]);
-		if (agent && agent->provider)
-			add_provider(names, &count, agent->provider);
-	}
-	if (!count)
-		names[count++] = "rehearsal";
-	return count;
+	struct results *results = ctx;
+	results->number++;
+	if (!results->quiet || !verdict_passes(verdict))
+		results->format->add(&results->body, results->number, item, verdict);
+	results->counts.differing += !verdict->refused && !verdict_passes(verdict);
+	results->counts.refused += verdict->refused;
+	if (verdict->refused && !results->refused_exit)
+		results->refused_exit = verdict->exit_code;
+	if (!results->format->sums_first)
+		print(&results->body);
 }
 
-static void on_line(void *ctx, const json_t *fields)
+static int exit_code(const struct results *results)
 {
-	AUTO_LINE line;
-	line_decode(fields, &line, NULL);
-	summary_add(ctx, &line);
+	if (results->refused_exit)
+		return results->refused_exit;
+	return results->counts.differing ? EXIT_FAILED : EXIT_OK;
 }
 
-/* Sums up the whole run, including earlier calls of a rehearsal that is kept. */
-static void add_up(struct rehearsal *rehearsal, const char *id)
+static void begin(const struct results *results, const char *machine)
 {
-	struct instance instance = INSTANCE_NONE;
-	struct journal_mark at = journal_start();
-	struct err e = ERR_NONE; /* the run has reported what cannot be read */
-	if (instance_open(&rehearsal->statedir, id, &instance, &e))
-		return;
-	AUTO_FD int fd = instance_journal(&instance, &e);
-	if (fd >= 0)
-		journal_each(fd, &at, on_line, &rehearsal->summary, &e);
-	summary_read_layers(&rehearsal->summary, &instance);
-	instance_done(&instance);
+	AUTO_BUF head = BUF_INIT(OUTPUT_BYTES_MAX);
+	if (results->format->begin)
+		results->format->begin(&head, machine, &results->counts);
+	print(&head);
 }
 
-/* Stops a wait that nobody can poke. A rehearsal that is kept can be poked from elsewhere; one that
- * is removed cannot be found. */
-static void stop_waiting(
-	struct rehearsal *rehearsal, const struct instance *instance, const struct activity *now)
+/* Performs all cases, or one as one of them. */
+static int rehearse_suite(
+	const struct call *call, const struct loaded *loaded, const struct cases *cases)
 {
 	struct err e = ERR_NONE;
-	if (now->wake_unix_us || !rehearsal->stage.throwaway ||
-		call_has(rehearsal->call, "exit-on-wait"))
-		return;
-	snprintf(rehearsal->unanswered, sizeof(rehearsal->unanswered), "%s", now->state);
-	if (stop_ask(instance, &e))
-		verb_fail(EXIT_FAILED, &e);
+	const char *machine = loaded->machine->name;
+	struct results results = {.format = verdict_format(call_value(call, "format")),
+		.counts = {.cases = cases->count},
+		.quiet = call_has(call, "quiet") && !call_has(call, "format"),
+		.body = BUF_INIT(OUTPUT_BYTES_MAX)};
+	if (!results.format->sums_first)
+		begin(&results, machine);
+	int failed = suite_run(call, loaded, cases, on_verdict, &results, &e);
+	if (results.format->sums_first)
+		begin(&results, machine);
+	if (results.format->end && !results.quiet)
+		results.format->end(&results.body, &results.counts);
+	print(&results.body);
+	buf_done(&results.body);
+	return failed ? verb_fail(EXIT_FAILED, &e) : exit_code(&results);
 }
 
-static void on_activity(void *ctx, const struct activity *now)
+static int rehearse_one(
+	const struct call *call, const struct loaded *loaded, const struct rehearsal_case *item)
 {
-	struct rehearsal *r = ctx;
-	struct instance instance = INSTANCE_NONE;
-	struct err e = ERR_NONE;
-	enum cue cue;
-	r->shown.activity(r->shown.ctx, now);
-	if (!now->state || strcmp(now->kind, "wait") != 0)
-		return;
-	if (instance_open(&r->statedir, r->loaded->machine->name, &instance, &e) ||
-		rehearsal_pokes_give(&r->pokes, &instance, now->state, &cue, &e))
-		verb_fail(EXIT_FAILED, &e);
-	else if (cue == CUE_NONE)
-		stop_waiting(r, &instance, now);
-	instance_done(&instance);
+	struct performance performance = {
+		.call = call, .loaded = loaded, .item = item, .alone = true};
+	struct case_result verdict;
+	perform(&performance, &verdict);
+	bool expects = strcmp(item->name, CASE_DEFAULT) != 0, passes = verdict_passes(&verdict);
+	int code = verdict.refused || !expects ? verdict.exit_code : EXIT_OK;
+	if (verdict.refused && *verdict.reason)
+		text_complain("%s", verdict.reason);
+	verdict_done(&verdict);
+	return code == EXIT_OK && !passes ? EXIT_FAILED : code;
 }
 
-static void on_journal(void *ctx, const char *line, size_t len)
+/* Refuses options that are about one rehearsal, where there are several. */
+static int check_options(const struct call *call, const struct cases *cases)
 {
-	struct rehearsal *r = ctx;
-	r->shown.line(r->shown.ctx, line, len);
+	static const char *const single[] = {"dir", "cassette", "json", "exit-on-wait"};
+	for (size_t i = 0; cases->count > 1 && i < ARRAY_LEN(single); i++)
+		if (call_has(call, single[i]))
+			return verb_refuse("--%s is about one rehearsal, and the bundle has %zu "
+					   "cases: choose one with --case NAME, such as %s",
+				single[i], cases->count, cases->items[0].name);
+	return EXIT_OK;
 }
 
-static void on_notice(void *ctx, const char *text)
-{
-	struct rehearsal *r = ctx;
-	r->shown.notice(r->shown.ctx, text);
-}
-
-/* Takes the settings of --config: the grants that the machine needs. */
-static int take_settings(const struct rehearsal *rehearsal, struct config *config, struct err *e)
-{
-	const char *file = call_value(rehearsal->call, "config");
-	const struct doc *docs[LAYER_COUNT];
-	struct findings f;
-	if (!file)
-		return 0;
-	findings_init(&f);
-	config_rehearsal_settings(config, file, rehearsal->stage.workspace, &f);
-	text_findings(&f, docs, config_docs(config, docs));
-	bool refused = f.errors;
-	findings_done(&f);
-	return refused ? err_set(e, "%s: see above", file) : 0;
-}
-
-static int perform(struct rehearsal *rehearsal, struct drive_result *out, struct err *e)
-{
-	const char *names[PROVIDERS_MAX], *format = call_value(rehearsal->call, "format");
-	bool openai = format && !strcmp(format, "openai");
-	json_auto_t *parameters = parameters_read(rehearsal->call, rehearsal->loaded->machine, e);
-	if (!parameters)
-		return -1;
-	struct config *config = config_rehearsal(names, providers_of(rehearsal->loaded, names),
-		openai ? API_OPENAI : API_ANTHROPIC, rehearsal->stage.url, rehearsal->stage.state);
-	if (take_settings(rehearsal, config, e)) {
-		config_free(config);
-		return -1;
-	}
-	struct config_paths paths;
-	struct arena arena;
-	arena_init(&arena);
-	bool known = !config_paths_init(&paths, &arena, NULL);
-	struct start start = {.statedir = &rehearsal->statedir,
-		.config = config,
-		.paths = known ? &paths : NULL, /* not read: it is reserved if --config grants it */
-		.authored = rehearsal->loaded,
-		.id = rehearsal->loaded->machine->name,
-		.parameters = parameters,
-		.rehearsal_url = rehearsal->stage.url,
-		.allow_root = call_has(rehearsal->call, "allow-root"),
-		.exit_on_wait = call_has(rehearsal->call, "exit-on-wait")};
-	rehearsal->shown = show_listener(&rehearsal->show);
-	struct drive_listener listener = {.line = on_journal,
-		.activity = on_activity,
-		.notice = on_notice,
-		.terminal_fd = -1,
-		.tick_ms = rehearsal->shown.tick_ms,
-		.ctx = rehearsal};
-	start_run(&start, &listener, out);
-	add_up(rehearsal, start.id);
-	arena_done(&arena);
-	config_free(config);
-	return 0;
-}
-
-static void print_failures(const json_t *failures)
-{
-	size_t i;
-	json_t *failure;
-	json_array_foreach (failures, i, failure) {
-		const char *state = json_string_value(json_object_get(failure, "state"));
-		text_complain("rehearsal: state %s, step %jd, turn %jd: %s", state ? state : "?",
-			(intmax_t)json_get_int(failure, "seq"),
-			(intmax_t)json_get_int(failure, "turn"), json_get_text(failure, "text"));
-	}
-}
-
-/* Tells about unused exchanges. Those for another path are no mistake, but a graph that no longer
- * reaches its agent leaves some, too: without --json, stderr tells. */
-static void print_unused(const struct rehearsal *rehearsal, int64_t unused)
-{
-	char text[120];
-	if (!unused)
-		return;
-	snprintf(text, sizeof(text), "%jd exchange%s of the cassette %s not asked for",
-		(intmax_t)unused, unused == 1 ? "" : "s", unused == 1 ? "was" : "were");
-	if (show_tells(&rehearsal->show))
-		printf("%-14s%s\n", "left over", text);
-	else if (!rehearsal->show.quiet)
-		text_complain("%s", text);
-}
-
-static void print_report(const struct rehearsal *rehearsal, const struct drive_result *out)
-{
-	AUTO_BUF text = BUF_INIT(REPORT_BYTES_MAX);
-	summary_text(&rehearsal->summary, rehearsal->loaded->machine, out, &text);
-	printf("\n%s", text.data);
-	if (!rehearsal->stage.throwaway)
-		printf("%-14s%s\n", "kept in", rehearsal->stage.dir);
-}
-
-static void print_unanswered(const char *state)
-{
-	if (!*state)
-		return;
-	text_complain("rehearsal: state %s waits to be poked, and no cassette does it: add a line "
-		      "{\"state\": \"%s\", \"poke\": {\"message\": \"...\"}}, or end there with "
-		      "--exit-on-wait",
-		state, state);
-}
-
-static int report(struct rehearsal *rehearsal, const struct drive_result *out)
+static int check_parameters(
+	const struct call *call, const struct machine *machine, const struct rehearsal_case *item)
 {
 	struct err e = ERR_NONE;
-	json_auto_t *failures = NULL;
-	int64_t unused = 0;
-	bool ran = out->status != RUN_REFUSED && out->status != RUN_NO_SANDBOX;
-	show_result(&rehearsal->show, rehearsal->loaded->machine->name, out);
-	if (stage_end(&rehearsal->stage, &failures, &unused, &e))
-		return verb_fail(EXIT_FAILED, &e);
-	/* The settings that the reason names have no effect here: see config_rehearsal. */
-	if (out->ungranted)
-		text_complain("a rehearsal does not read your configuration: put such settings "
-			      "into a file, and name it with --config");
-	int code = run_status_exit(out->status);
-	if (!ran)
+	const char *name;
+	json_t *value;
+	json_auto_t *given = parameters_read(call, machine, &e), *trial = blackboard_new(machine);
+	if (!given)
+		return verb_fail(EXIT_REFUSED, &e);
+	json_object_update_missing(given, item->params);
+	json_object_foreach (given, name, value)
+		if (blackboard_set_parameter(machine, trial, name, value, VALUE_WHOLE, &e))
+			return verb_fail(EXIT_REFUSED, &e);
+	if (!blackboard_complete(machine, trial, &e))
+		return EXIT_OK;
+	err_wrap(&e, "case %s", item->name);
+	return verb_fail(EXIT_REFUSED, &e);
+}
+
+/* Checks all cases before any of them runs. */
+static int check_all(
+	const struct call *call, const struct loaded *loaded, const struct cases *cases)
+{
+	int code = check_options(call, cases);
+	for (size_t i = 0; code == EXIT_OK && i < cases->count; i++)
+		code = check_parameters(call, loaded->machine, &cases->items[i]);
+	return code;
+}
+
+static int rehearse_cases(
+	const struct call *call, const struct loaded *loaded, const struct cases *cases)
+{
+	const char *format = call_value(call, "format");
+	bool as_run = cases->count == 1 && (!format || call_has(call, "json"));
+	int code = check_all(call, loaded, cases);
+	if (code != EXIT_OK)
 		return code;
-	print_failures(failures);
-	stage_told(&rehearsal->stage);
-	print_unanswered(rehearsal->unanswered);
-	if (show_tells(&rehearsal->show))
-		print_report(rehearsal, out);
-	print_unused(rehearsal, unused);
-	bool missed = json_array_size(failures) || *rehearsal->unanswered;
-	return code == EXIT_OK && missed ? EXIT_FAILED : code;
+	return as_run ? rehearse_one(call, loaded, &cases->items[0])
+		      : rehearse_suite(call, loaded, cases);
 }
 
-static int check_cassettes(const struct rehearsal *rehearsal, struct err *e)
+/* Leaves only the case that the call names. */
+static int choose(const struct call *call, struct cases *cases)
 {
-	const struct machine *m = rehearsal->loaded->machine;
-	for (size_t i = 0; m && !rehearsal->stage.cassette_count && i < m->state_count; i++)
-		if (state_is(&m->states[i], TRAIT_MODEL))
-			return err_set(e,
-				"no cassette says what the model would answer in state %s: put one "
-				"into the bundle's rehearsal/, NAME.jsonl, or name it with "
-				"--cassette",
-				m->states[i].name);
-	return 0;
-}
-
-/* Finds the stage's own state directory, which no other settings or instances are in. */
-static int find_statedir(struct rehearsal *rehearsal, struct err *e)
-{
-	struct repository repository;
-	if (repository_find(rehearsal->stage.workspace, NULL, &repository, e))
-		return -1;
-	int failed = statedir_find(rehearsal->stage.workspace, rehearsal->stage.state,
-		repository.id, &rehearsal->statedir, e);
-	repository_done(&repository);
-	return failed;
+	const char *name = call_value(call, "case");
+	const struct rehearsal_case *item = name ? cases_find(cases, name) : NULL;
+	AUTO_BUF known = BUF_INIT(4096);
+	if (!name)
+		return EXIT_OK;
+	if (item) {
+		cases_keep(cases, item);
+		return EXIT_OK;
+	}
+	for (size_t i = 0; i < cases->count; i++)
+		buf_addf(&known, "%s%s", i ? ", " : "", cases->items[i].name);
+	return verb_refuse("the bundle has no case %s; it has %s", name, known.data);
 }
 
 static int rehearse(void *ctx, const struct loaded *loaded)
 {
-	struct rehearsal *r = ctx;
-	struct err e = ERR_NONE;
-	struct drive_result out = {0};
-	r->loaded = loaded;
-	struct stage_ask ask = {.bundle = loaded->bundle,
-		.machine = loaded->machine->name,
-		.dir = call_value(r->call, "dir"),
-		.cassette = call_value(r->call, "cassette"),
-		.repository = loaded->machine && machine_writes_code(loaded->machine)};
-	show_live(&r->show, "copying the workspace"); /* 20,000 files take a while */
-	int failed = stage_open(&r->stage, &ask, &e);
-	show_live(&r->show, "");
-	if (failed || find_statedir(r, &e) || stage_load(&r->stage, &ask, &e) ||
-		check_cassettes(r, &e) ||
-		rehearsal_pokes_read(&r->pokes, loaded->machine, r->stage.cassettes,
-			r->stage.cassette_count, &e) ||
-		stage_play(&r->stage, &e) || perform(r, &out, &e))
-		return verb_fail(EXIT_REFUSED, &e);
-	return report(r, &out);
+	const struct call *call = ctx;
+	struct cases cases;
+	struct findings findings;
+	AUTO_FREE const struct doc **docs = NULL;
+	findings_init(&findings);
+	cases_read(loaded, &cases, &findings);
+	size_t doc_count = cases_docs(&cases, &docs, 0);
+	text_findings(&findings, docs, doc_count);
+	int code = findings.errors ? EXIT_REFUSED : choose(call, &cases);
+	if (code == EXIT_OK)
+		code = rehearse_cases(call, loaded, &cases);
+	cases_done(&cases);
+	findings_done(&findings);
+	return code;
 }
 
 static int run(const struct call *call)
 {
-	struct rehearsal r = {.call = call, .stage = STAGE_NONE};
-	summary_init(&r.summary);
-	show_init(&r.show, call_has(call, "json"), call_has(call, "quiet"));
-	r.show.thrown_away = !call_has(call, "dir");
-	int code = loaded_with(call->arguments[0], rehearse, &r);
-	stage_done(&r.stage);
-	statedir_done(&r.statedir);
-	rehearsal_pokes_done(&r.pokes);
-	summary_done(&r.summary);
-	return code;
+	return loaded_with(call->arguments[0], rehearse, (void *)(uintptr_t)call);
 }
 
 static const struct verb_option options[] = {
-	{"cassette", "FILE", "play this instead of the bundle's rehearsal/*.jsonl", false},
+	{"case", "NAME", "rehearse only this case, and show it as a run", false},
+	{"format", "text|tap|junit|github", "the form of the results of several cases", false},
+	{"cassette", "FILE", "play this instead of the case's own", false},
 	{"dir", "DIR", "keep workspace and state in DIR; the same DIR continues there", false},
 	{"config", "FILE", "settings that the machine needs; your own files are not read", false},
-	{"format", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
+	{"wire", "anthropic|openai", "the wire format spoken with the agent (anthropic)", false},
 	{"set", "NAME=VALUE", "set an operator parameter", true},
 	{"params", "FILE", "read operator parameters from a YAML, JSON or TOML file", false},
 	{"allow-root", NULL, "run although this is root (AGENT6_ALLOW_ROOT=1)", false},
@@ -336,6 +210,9 @@ const struct verb verb_machine_rehearse = {.path = "machine rehearse",
 		   "copy of the bundle's "
 		   "rehearsal/workspace, else of the working directory; a machine with `mode: "
 		   "run` gets it as a git repository with one commit.\n"
-		   "Exit status: as `machine run`; 1 also when a request did not match.",
+		   "A folder rehearsal/NAME with a case.yaml is a case: parameters, and what is "
+		   "expected of the end. All cases run, two at a time, unless --case chooses one.\n"
+		   "Exit status: 0 every case is as expected; 1 one differs, or a request did not "
+		   "match; 2 one cannot run. Without cases: as `machine run`.",
 	.options = options,
 	.run = run};

@@ -4,7 +4,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/tree.h"
-#include "cli/bundle/cassettes.h"
+#include "cli/bundle/cases.h"
 #include "git/clone.h"
 #include <fcntl.h>
 #include <limits.h>
@@ -21,7 +21,7 @@ enum {
 	DIR_PATIENCE_MS = 3000,
 };
 
-static const char workspace_prefix[] = "rehearsal/workspace/";
+#define REHEARSAL "rehearsal"
 
 /* --- the directory ---------------------------------------------------------------------------- */
 
@@ -80,15 +80,18 @@ static int write_member(const struct bundle *bundle, const struct member *member
 		       : io_create_file(at, to, text, len, member->mode, e);
 }
 
-static int copy_prepared(const struct bundle *bundle, int to, bool *any, struct err *e)
+/* Copies the workspace that lies in `folder`; `any` receives whether there is one. */
+static int copy_prepared(
+	const struct bundle *bundle, const char *folder, int to, bool *any, struct err *e)
 {
-	size_t prefix = strlen(workspace_prefix);
+	char prefix[PATH_MAX];
+	size_t len = (size_t)snprintf(prefix, sizeof(prefix), "%s/workspace/", folder);
 	for (size_t i = 0; i < bundle->count; i++) {
 		const struct member *m = &bundle->members[i];
-		if (strncmp(m->path, workspace_prefix, prefix))
+		if (strncmp(m->path, prefix, len))
 			continue;
 		*any = true;
-		if (write_member(bundle, m, to, m->path + prefix, e))
+		if (write_member(bundle, m, to, m->path + len, e))
 			return -1;
 	}
 	return 0;
@@ -122,12 +125,23 @@ static int copy_current(const char *dir, int to, struct err *e)
 					    : 0;
 }
 
+/* Fills the workspace: from the case, else from the bundle, else from the working directory, which
+ * no case but the default one sees. */
+static int fill_workspace(
+	const struct stage *stage, const struct stage_ask *ask, int to, struct err *e)
+{
+	bool prepared = false, named = strcmp(ask->folder, REHEARSAL) != 0;
+	if (copy_prepared(ask->bundle, ask->folder, to, &prepared, e) ||
+		(named && !prepared && copy_prepared(ask->bundle, REHEARSAL, to, &prepared, e)))
+		return -1;
+	return prepared || named ? 0 : copy_current(stage->dir, to, e);
+}
+
 /* Makes the workspace under another name first: a stage has all of it or none. */
 static int make_workspace(struct stage *stage, const struct stage_ask *ask, struct err *e)
 {
 	static const struct git_identity as = {"agent6 rehearsal", "rehearsal@agent6.invalid"};
 	AUTO_FREE char *path = NULL;
-	bool prepared = false;
 	if (!faccessat(stage->dir_fd, "workspace", F_OK, AT_SYMLINK_NOFOLLOW))
 		return 0;
 	if (tree_remove(stage->dir_fd, "workspace.tmp", e))
@@ -137,8 +151,7 @@ static int make_workspace(struct stage *stage, const struct stage_ask *ask, stru
 	AUTO_FD int to = openat(stage->dir_fd, "workspace.tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (to < 0)
 		return err_errno(e, "cannot open the workspace");
-	if (copy_prepared(ask->bundle, to, &prepared, e) ||
-		(!prepared && copy_current(stage->dir, to, e)))
+	if (fill_workspace(stage, ask, to, e))
 		return -1;
 	if (asprintf(&path, "%s/workspace.tmp", stage->dir) < 0)
 		return err_set(e, "out of memory");
@@ -165,10 +178,11 @@ static const char *add_cassette(struct stage *stage, const char *path, struct er
 	return *copy + strlen(stage->dir) + 1;
 }
 
-static int copy_cassettes(struct stage *stage, const struct bundle *bundle, struct err *e)
+static int copy_cassettes(
+	struct stage *stage, const struct bundle *bundle, const char *folder, struct err *e)
 {
 	for (size_t i = 0; i < bundle->count; i++) {
-		if (!cassettes_is(bundle->members[i].path))
+		if (!cases_is_cassette(folder, bundle->members[i].path))
 			continue;
 		if (stage->cassette_count == STAGE_CASSETTES_MAX)
 			return err_set(
@@ -208,7 +222,7 @@ int stage_load(struct stage *stage, const struct stage_ask *ask, struct err *e)
 	if (mkdirat(stage->dir_fd, "cassettes", 0700))
 		return err_errno(e, "cannot create cassettes/");
 	return ask->cassette ? copy_named_cassette(stage, ask->cassette, e)
-			     : copy_cassettes(stage, ask->bundle, e);
+			     : copy_cassettes(stage, ask->bundle, ask->folder, e);
 }
 
 /* --- the provider ----------------------------------------------------------------------------- */

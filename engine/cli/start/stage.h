@@ -29,17 +29,18 @@ struct stage {
 	}
 
 /* The directory and the workspace. `dir` NULL: a throwaway directory; otherwise it is made, or
- * continued if it was a stage before. The workspace is a copy of the bundle's rehearsal/workspace,
- * else of the working directory; if `repository` is set, it is a git repository with one commit of
- * all of it. The stage is locked until stage_done. Several machines may be rehearsed there one
- * after another, each with its own cassettes. */
+ * continued if it was a stage before. The workspace is a copy of the case's, else of the bundle's
+ * rehearsal/workspace, else of the working directory for the default case; if `repository` is set,
+ * it is a git repository with one commit of all of it. The stage is locked until stage_done.
+ * Several machines may be rehearsed there one after another, each with its own cassettes. */
 struct stage_ask {
 	const struct bundle *bundle;
 	const char *machine, *dir, *cassette;
+	const char *folder; /* of the case: "rehearsal", "rehearsal/NAME" */
 	bool repository;
 };
 int stage_open(struct stage *stage, const struct stage_ask *ask, struct err *e);
-/* Replaces the stage's cassettes; `cassette` NULL: by the bundle's rehearsal/ *.jsonl. */
+/* Replaces the stage's cassettes; `cassette` NULL: by those of the case. */
 int stage_load(struct stage *stage, const struct stage_ask *ask, struct err *e);
 /* Starts agent6-cassette. */
 int stage_play(struct stage *stage, struct err *e);

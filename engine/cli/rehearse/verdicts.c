@@ -1,0 +1,224 @@
+#include "cli/rehearse/verdicts.h"
+
+#include "report/text.h"
+#include <string.h>
+
+enum { NAME_COLUMNS = 16, TEXT_COLUMNS = 4000, LINE_BYTES = 8192 };
+
+typedef void difference_visitor(struct buf *out, const char *text);
+
+static void each_line(struct buf *out, const char *text, difference_visitor *visit)
+{
+	for (const char *at = text; *at;) {
+		char line[LINE_BYTES];
+		size_t len = strcspn(at, "\n");
+		snprintf(line, sizeof(line), "%.*s", (int)len, at);
+		visit(out, line);
+		at += len + (at[len] == '\n');
+	}
+}
+
+/* Visits each line of the reason of a refusal, or of the differences. */
+static void each_difference(
+	struct buf *out, const struct case_result *verdict, difference_visitor *visit)
+{
+	size_t i;
+	json_t *text;
+	if (verdict->refused)
+		each_line(out, verdict->reason, visit);
+	json_array_foreach (verdict->differences, i, text)
+		each_line(out, json_string_value(text), visit);
+}
+
+/* --- text ------------------------------------------------------------------------------------- */
+
+static void text_difference(struct buf *out, const char *text)
+{
+	buf_adds(out, "    ");
+	text_clean(out, text, TEXT_COLUMNS);
+	buf_addc(out, '\n');
+}
+
+static void text_add(struct buf *out, size_t number, const struct rehearsal_case *item,
+	const struct case_result *verdict)
+{
+	(void)number;
+	size_t from = out->len;
+	buf_adds(out, verdict->refused ? "refused" : verdict_passes(verdict) ? "ok" : "differs");
+	text_pad(out, from, 9);
+	from = out->len;
+	text_clean(out, item->name, TEXT_COLUMNS);
+	if (*item->description) {
+		text_pad(out, from, NAME_COLUMNS);
+		text_clean(out, item->description, TEXT_COLUMNS);
+	}
+	buf_addc(out, '\n');
+	each_difference(out, verdict, text_difference);
+}
+
+static void text_end(struct buf *out, const struct verdict_counts *counts)
+{
+	buf_addf(out, "%zu case%s, %zu %s", counts->cases, counts->cases == 1 ? "" : "s",
+		counts->differing, counts->differing == 1 ? "differs" : "differ");
+	if (counts->refused)
+		buf_addf(out, ", %zu refused", counts->refused);
+	buf_addc(out, '\n');
+}
+
+/* --- TAP -------------------------------------------------------------------------------------- */
+
+static void tap_begin(struct buf *out, const char *machine, const struct verdict_counts *counts)
+{
+	(void)machine;
+	buf_addf(out, "1..%zu\n", counts->cases);
+}
+
+/* Appends a text on one line. A # would begin a directive, and a backslash an escape. */
+static void tap_text(struct buf *out, const char *text)
+{
+	AUTO_BUF clean = BUF_INIT(64 * 1024);
+	text_clean(&clean, text, TEXT_COLUMNS);
+	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++) {
+		if (*at == '#' || *at == '\\')
+			buf_addc(out, '\\');
+		buf_addc(out, *at);
+	}
+}
+
+static void tap_difference(struct buf *out, const char *text)
+{
+	buf_adds(out, "#   ");
+	text_clean(out, text, TEXT_COLUMNS);
+	buf_addc(out, '\n');
+}
+
+static void tap_add(struct buf *out, size_t number, const struct rehearsal_case *item,
+	const struct case_result *verdict)
+{
+	buf_addf(out, "%sok %zu - ", verdict_passes(verdict) ? "" : "not ", number);
+	tap_text(out, item->name);
+	if (*item->description) {
+		buf_adds(out, ": ");
+		tap_text(out, item->description);
+	}
+	buf_addc(out, '\n');
+	each_difference(out, verdict, tap_difference);
+}
+
+/* --- JUnit ------------------------------------------------------------------------------------ */
+
+/* Appends a text for an attribute or element. It has no control characters any more. */
+static void xml_text(struct buf *out, const char *text)
+{
+	AUTO_BUF clean = BUF_INIT(64 * 1024);
+	text_clean(&clean, text, TEXT_COLUMNS);
+	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++)
+		switch (*at) {
+		case '&': buf_adds(out, "&amp;"); break;
+		case '<': buf_adds(out, "&lt;"); break;
+		case '>': buf_adds(out, "&gt;"); break;
+		case '"': buf_adds(out, "&quot;"); break;
+		default: buf_addc(out, *at);
+		}
+}
+
+static void junit_difference(struct buf *out, const char *text)
+{
+	xml_text(out, text);
+	buf_addc(out, '\n');
+}
+
+static void add_seconds(struct buf *out, int64_t ms)
+{
+	buf_addf(out, " time=\"%jd.%03jd\"", (intmax_t)(ms / 1000), (intmax_t)(ms % 1000));
+}
+
+static void junit_begin(struct buf *out, const char *machine, const struct verdict_counts *counts)
+{
+	buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
+		      "  <testsuite name=\"");
+	xml_text(out, machine);
+	buf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", counts->cases,
+		counts->differing, counts->refused);
+}
+
+static void junit_add(struct buf *out, size_t number, const struct rehearsal_case *item,
+	const struct case_result *verdict)
+{
+	(void)number;
+	const char *kind = verdict->refused ? "error" : "failure";
+	const char *first = verdict->refused
+				    ? verdict->reason
+				    : json_string_value(json_array_get(verdict->differences, 0));
+	buf_adds(out, "    <testcase name=\"");
+	xml_text(out, item->name);
+	buf_adds(out, "\" classname=\"rehearsal\"");
+	add_seconds(out, verdict->ms);
+	if (verdict_passes(verdict)) {
+		buf_adds(out, "/>\n");
+		return;
+	}
+	buf_addf(out, ">\n      <%s message=\"", kind);
+	xml_text(out, first ? first : "");
+	buf_adds(out, "\">");
+	each_difference(out, verdict, junit_difference);
+	buf_addf(out, "</%s>\n    </testcase>\n", kind);
+}
+
+static void junit_end(struct buf *out, const struct verdict_counts *counts)
+{
+	(void)counts;
+	buf_adds(out, "  </testsuite>\n</testsuites>\n");
+}
+
+/* --- GitHub ----------------------------------------------------------------------------------- */
+
+/* Appends a text for a workflow command, whose own characters are escaped. */
+static void github_text(struct buf *out, const char *text, bool property)
+{
+	AUTO_BUF clean = BUF_INIT(64 * 1024);
+	text_clean(&clean, text, TEXT_COLUMNS);
+	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++)
+		if (*at == '%' || (property && (*at == ':' || *at == ',')))
+			buf_addf(out, "%%%02X", (unsigned)(unsigned char)*at);
+		else
+			buf_addc(out, *at);
+}
+
+static void github_difference(struct buf *out, const char *text)
+{
+	github_text(out, text, false);
+	buf_adds(out, "%0A");
+}
+
+static void github_add(struct buf *out, size_t number, const struct rehearsal_case *item,
+	const struct case_result *verdict)
+{
+	(void)number;
+	if (verdict_passes(verdict))
+		return;
+	buf_adds(out, "::error title=rehearsal ");
+	github_text(out, item->name, true);
+	if (item->has_doc) {
+		buf_adds(out, ",file=");
+		github_text(out, item->doc.file, true);
+		buf_adds(out, ",line=1");
+	}
+	buf_adds(out, "::");
+	each_difference(out, verdict, github_difference);
+	buf_addc(out, '\n');
+}
+
+const struct verdict_format *verdict_format(const char *name)
+{
+	static const struct verdict_format formats[] = {
+		{"text", false, NULL, text_add, text_end},
+		{"tap", false, tap_begin, tap_add, NULL},
+		{"junit", true, junit_begin, junit_add, junit_end},
+		{"github", false, NULL, github_add, text_end},
+	};
+	for (size_t i = 0; name && i < ARRAY_LEN(formats); i++)
+		if (!strcmp(formats[i].name, name))
+			return &formats[i];
+	return &formats[0];
+}
