@@ -123,7 +123,7 @@ static int fix_policy(struct jailing *jailing, struct err *e)
 /* Prints the mounts of a real jail, as its kernel reports them. */
 static int explain(struct jailing *jailing, const struct jail_policy *policy, struct err *e)
 {
-	json_auto_t *status = NULL;
+	AUTO_JAIL_STATUS status = {.given = false};
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 	AUTO_FD int seen = memfd_create("mounts", MFD_CLOEXEC);
 	if (nothing < 0 || seen < 0)
@@ -139,7 +139,7 @@ static int explain(struct jailing *jailing, const struct jail_policy *policy, st
 		 shown = BUF_INIT(4 * MOUNTS_BYTES_MAX);
 	text_clean(&title, policy->cwd, PATH_MAX);
 	buf_adds(&layers, "in force: ");
-	layers_text(&layers, json_object_get(status, "layers"), 2);
+	layers_text(&layers, status.layers, 2);
 	printf("%s in %s\n\n", jailing->confine.profile, title.data);
 	if (policy->profile == JAIL_STRICT && text.len)
 		printf("%s", mounts_text(&shown, text.data) ? "" : shown.data);
@@ -162,7 +162,7 @@ static int explain(struct jailing *jailing, const struct jail_policy *policy, st
  * doing. */
 static bool strict_works(const struct jailing *jailing)
 {
-	json_auto_t *status = NULL;
+	AUTO_JAIL_STATUS status = {.given = false};
 	AUTO_JAIL_POLICY policy = profile_probe(JAIL_STRICT, jailing->confine.allow_root_jail);
 	struct jail_order order = profile_order(NULL);
 	AUTO_FD int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -174,7 +174,7 @@ static bool strict_works(const struct jailing *jailing)
 
 /* Tells about planted repositories. The exit status stays the command's own, unless it would mean
  * success. */
-static int tell_planted(const json_t *status, int code)
+static int tell_planted(const struct jail_status *status, int code)
 {
 	AUTO_BUF reason = BUF_INIT(MOUNTS_BYTES_MAX);
 	if (!planted_reason(status, PLANTED_IN_TMP, &reason))
@@ -205,19 +205,20 @@ static int keep_terminals(int stdio[3], struct err *e)
 static int run_in_jail(
 	struct jailing *jailing, struct jail_policy *policy, struct relay *relay, struct err *e)
 {
-	json_auto_t *status = NULL;
+	AUTO_JAIL_STATUS status = {.given = false};
 	char limit[ENDING_LIMIT_BYTES];
 	int code = jail_call(policy, &jailing->order, relay->command, relay, &status, e);
-	if (code > 0 && ending_limit(status, limit, sizeof(limit)))
+	if (code > 0 && ending_limit(&status, limit, sizeof(limit)))
 		text_complain("the command ended with status %d: %s", code, limit);
-	if (code > 128 && !status)
+	if (code > 128 && !status.given)
 		text_complain("launcher lost: agent6-jail was killed by signal %d; how the command "
 			      "ended is not known",
 			code - 128);
 	if (code >= 0)
-		code = tell_planted(status, code);
+		code = tell_planted(&status, code);
 	/* A faulty policy is faulty in either profile. */
-	if (code < 0 || (code > 128 && !status) || ending_of(status, NULL) != ENDING_UNMADE ||
+	if (code < 0 || (code > 128 && !status.given) ||
+		ending_of(&status, NULL) != ENDING_UNMADE ||
 		jailing->setup.config->sandbox.profile != PROFILE_AUTO || strict_works(jailing))
 		return code;
 	text_complain("trying the hardened profile; \"agent6 check sandbox\" says what that means");
@@ -225,10 +226,9 @@ static int run_in_jail(
 	if (confine_check_reserved(&jailing->confine, &jailing->state, e))
 		return -1;
 	policy->profile = JAIL_HARDENED;
-	json_decref(status);
-	status = NULL;
+	jail_status_done(&status);
 	code = jail_call(policy, &jailing->order, relay->command, relay, &status, e);
-	return code < 0 ? code : tell_planted(status, code);
+	return code < 0 ? code : tell_planted(&status, code);
 }
 
 /* Limits the command's output, which is a file of the jail's. The limit on file sizes holds for it,

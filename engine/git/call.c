@@ -148,22 +148,22 @@ struct ended {
 	struct err why; /* why the jail was not set up; then nothing ran */
 };
 
-static json_t *read_status(int fd)
+static struct jail_status read_status(int fd)
 {
 	AUTO_BUF line = BUF_INIT(STATUS_BYTES_MAX);
 	if (lseek(fd, 0, SEEK_SET) || io_read_all(fd, &line, "the jail's answer", NULL))
-		return NULL;
-	return json_read(line.data, line.len, STATUS_BYTES_MAX, NULL);
+		return (struct jail_status){.given = false};
+	return jail_status_of(json_read(line.data, line.len, STATUS_BYTES_MAX, NULL));
 }
 
 /* Judges by the status line: a hook may exit with the number of a failed jail. */
 static int judge(int status_fd, int code, struct ended *out, struct err *e)
 {
-	json_auto_t *status = read_status(status_fd);
+	AUTO_JAIL_STATUS status = read_status(status_fd);
 	out->code = code;
-	out->late = json_is_true(json_object_get(status, "timed_out"));
+	out->late = status.timed_out;
 	out->why = ERR_NONE;
-	out->ending = ending_of(status, &out->why);
+	out->ending = ending_of(&status, &out->why);
 	return out->ending == ENDING_LOST ? err_set(e, "git was lost: %s", out->why.text) : 0;
 }
 

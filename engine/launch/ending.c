@@ -6,20 +6,17 @@
 
 enum { TRIES = 3, PAUSE_MS = 50 };
 
-static bool is_told(const json_t *status)
+static bool is_told(const struct jail_status *status)
 {
-	return json_is_integer(json_object_get(status, "exit")) ||
-	       json_is_integer(json_object_get(status, "signal")) ||
-	       json_is_true(json_object_get(status, "timed_out"));
+	return status->exit.known || status->signal.known || status->timed_out;
 }
 
-enum ending ending_of(const json_t *status, struct err *why)
+enum ending ending_of(const struct jail_status *status, struct err *why)
 {
 	/* These stages depend on the policy, the caller and the kernel, which stay the same in both
 	 * profiles. */
 	static const char *const for_good[] = {"policy", "layout", "privileges", "require"};
-	const char *stage = json_string_value(json_object_get(status, "stage"));
-	const char *error = json_string_value(json_object_get(status, "error"));
+	const char *stage = status->stage, *error = status->error;
 	if (!stage && is_told(status))
 		return ENDING_RAN;
 	if (!stage || !strcmp(stage, "wait")) {
@@ -28,14 +25,14 @@ enum ending ending_of(const json_t *status, struct err *why)
 	}
 	err_set(why, "at %s: %s", stage, error ? error : "without a reason");
 	if (why)
-		why->number = (int)json_integer_value(json_object_get(status, "errno"));
+		why->number = (int)status->error_number.value;
 	for (size_t i = 0; i < ARRAY_LEN(for_good); i++)
 		if (!strcmp(stage, for_good[i]))
 			return ENDING_WRONG;
 	return ENDING_UNMADE;
 }
 
-bool ending_limit(const json_t *status, char *out, size_t size)
+bool ending_limit(const struct jail_status *status, char *out, size_t size)
 {
 	static const struct {
 		const char *name, *words;
@@ -43,10 +40,9 @@ bool ending_limit(const json_t *status, char *out, size_t size)
 		{"cpu_secs", "its CPU time was used up"},
 		{"file_mb", "a file that it wrote became too long"},
 		{"processes", "it had all the processes that it may have"}};
-	const json_t *limit = json_object_get(status, "limit");
 	*out = '\0';
 	for (size_t i = 0; !*out && i < ARRAY_LEN(limits); i++) {
-		const json_t *value = json_object_get(limit, limits[i].name);
+		const json_t *value = json_object_get(status->limit, limits[i].name);
 		if (json_is_integer(value))
 			snprintf(out, size, "%s (limits.%s: %lld)", limits[i].words, limits[i].name,
 				(long long)json_integer_value(value));

@@ -4,9 +4,7 @@
  */
 #ifndef LAUNCH_ENDING_H
 #define LAUNCH_ENDING_H
-#include "base/err.h"
-#include <jansson.h>
-#include <stdbool.h>
+#include "contract/jail_status.h"
 
 enum { ENDING_LIMIT_BYTES = 160 };
 
@@ -18,11 +16,11 @@ enum ending {
 };
 
 /* Judges a status line, and fills `why` unless the command ran, with the jail's errno if nothing
- * ran. NULL: there was no line. */
-enum ending ending_of(const json_t *status, struct err *why);
+ * ran. */
+enum ending ending_of(const struct jail_status *status, struct err *why);
 /* Writes which limit stopped the command, such as "it ran out of memory (limits.memory_mb: 64)".
  * Returns false, and "", if none did. */
-bool ending_limit(const json_t *status, char *out, size_t size);
+bool ending_limit(const struct jail_status *status, char *out, size_t size);
 /* Reports whether to try again after `tries` jails that could not be made, and waits a moment if
  * so. */
 bool ending_again(int tries);

@@ -70,13 +70,13 @@ int launcher_order(struct launcher *launcher, const char *order, size_t len,
 		       : err_errno(e, "cannot give the jail's launcher an order");
 }
 
-json_t *launcher_status(const struct launcher *launcher, const char *line, size_t len)
+struct jail_status launcher_status(const struct launcher *launcher, const char *line, size_t len)
 {
 	char own[LAUNCHER_STATUS_BYTES_MAX];
 	if (len)
-		return json_read(line, len, LAUNCHER_STATUS_BYTES_MAX, NULL);
+		return jail_status_of(json_read(line, len, LAUNCHER_STATUS_BYTES_MAX, NULL));
 	ssize_t got = read(launcher->words_fd, own, sizeof(own));
-	return got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL;
+	return jail_status_of(got > 0 ? json_read(own, (size_t)got, sizeof(own), NULL) : NULL);
 }
 
 bool launcher_gone(const struct launcher *launcher)

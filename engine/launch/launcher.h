@@ -10,7 +10,7 @@
 #define LAUNCH_LAUNCHER_H
 #include "base/child.h"
 #include "contract/jail_policy.h"
-#include <jansson.h>
+#include "contract/jail_status.h"
 
 /* An order's descriptors are stdin, stdout, stderr, and the pipe for its status line, whose end
  * means that all of the command's processes have ended. */
@@ -38,9 +38,9 @@ int launcher_start(const struct jail_policy *policy, int proxy_fd, struct launch
  * the order is too long, or this host lacks a resource. */
 int launcher_order(struct launcher *launcher, const char *order, size_t len,
 	const int fds[LAUNCHER_FDS], struct err *e) MUST_CHECK;
-/* Returns an order's status line, or without one the launcher's own last words. NULL: there is
- * neither. New reference. */
-json_t *launcher_status(const struct launcher *launcher, const char *line, size_t len);
+/* Returns an order's status line, or without one the launcher's own last words; not given if there
+ * is neither. To be released. */
+struct jail_status launcher_status(const struct launcher *launcher, const char *line, size_t len);
 /* Reports whether it has ended by itself. */
 bool launcher_gone(const struct launcher *launcher);
 /* Kills it with everything that it runs. */

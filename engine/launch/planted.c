@@ -44,42 +44,41 @@ static bool is_bounded(const json_t *value)
 	return json_is_string(value) && json_string_length(value) < PATH_MAX;
 }
 
-json_t *planted_checked(const json_t *status)
+json_t *planted_checked(const struct jail_status *status)
 {
 	json_t *list = json_array(), *one;
-	const json_t *left = json_object_get(status, "left");
+	const char *left = status->left;
 	size_t i;
-	json_array_foreach (json_object_get(status, "planted"), i, one) {
+	json_array_foreach (status->planted, i, one) {
 		json_t *path = json_object_get(one, "path"), *to = json_object_get(one, "to");
 		if (i < LISTED_MAX && is_bounded(path) && (!to || is_bounded(to)))
 			json_array_append_new(
 				list, json_pack("{s:O, s:O*}", "path", path, "to", to));
 	}
 	return json_pack("{s:o, s:s*, s:b}", "planted", list, "left",
-		is_bounded(left) ? json_string_value(left) : NULL, "stuck",
-		json_is_true(json_object_get(status, "stuck")));
+		left && strlen(left) < PATH_MAX ? left : NULL, "stuck", status->stuck);
 }
 
-json_t *planted_of_lost(const json_t *status)
+struct jail_status planted_of_lost(const struct jail_status *status)
 {
-	return json_object_get(status, "stage")
-		       ? json_incref((json_t *)(uintptr_t)status)
-		       : json_pack("{s:b, s:s}", "stuck", 1, "left",
-				 "the launcher was lost before it had looked for repositories that "
-				 "its command made; remove what you did not make, and go on with "
-				 "`agent6 machine run`");
+	return status->stage
+		       ? jail_status_copy(status)
+		       : (struct jail_status){.given = true,
+				 .stuck = true,
+				 .left = "the launcher was lost before it had looked for "
+					 "repositories that its command made; remove what you did "
+					 "not make, and go on with `agent6 machine run`"};
 }
 
-const char *planted_stuck(const json_t *status)
+const char *planted_stuck(const struct jail_status *status)
 {
-	bool stuck = json_is_true(json_object_get(status, "stuck"));
-	return stuck ? json_string_value(json_object_get(status, "left")) : NULL;
+	return status->stuck ? status->left : NULL;
 }
 
-bool planted_reason(const json_t *status, const char *allowed, struct buf *out)
+bool planted_reason(const struct jail_status *status, const char *allowed, struct buf *out)
 {
-	const json_t *planted = json_object_get(status, "planted");
-	const char *left = json_string_value(json_object_get(status, "left"));
+	const json_t *planted = status->planted;
+	const char *left = status->left;
 	size_t count = json_array_size(planted);
 	if (count)
 		buf_addf(out, "it made a repository; %s is where one may be made: ", allowed);

@@ -19,9 +19,9 @@ void live_notice(const struct live *live, const char *format, ...)
 		live->listener->notice(live->listener->ctx, text);
 }
 
-json_t *live_planted(struct live *live, const struct step *step, const json_t *status)
+json_t *live_planted(struct live *live, const struct step *step, const struct jail_status *status)
 {
-	json_t *planted = json_object_get(status, "planted"), *one;
+	json_t *planted = status->planted, *one;
 	const char *left = planted_stuck(status);
 	size_t i;
 	if (left && !*live->left)

@@ -61,7 +61,7 @@ enum live_end live_jail(struct live *live, const struct step *step, struct fact 
 /* Handles the repositories that a command made, from a jail's status line, or from an agent that
  * has read one. Tells the user, remembers the reason why no further command may begin, if there is
  * one, and returns the list for the fact. NULL: there are none. New reference. */
-json_t *live_planted(struct live *live, const struct step *step, const json_t *status);
+json_t *live_planted(struct live *live, const struct step *step, const struct jail_status *status);
 /* Refuses a step if a repository that an earlier command made may still be in place. */
 int live_check_left(const struct live *live, struct err *e);
 

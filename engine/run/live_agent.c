@@ -149,8 +149,9 @@ enum { PLANTED_MAX = 1000 };
 /* Takes the agent's report of planted repositories, which it has from the launcher. */
 static void take_planted(struct talk *talk, const json_t *line)
 {
-	json_auto_t *checked = planted_checked(line);
-	json_auto_t *list = live_planted(talk->live, talk->step, checked);
+	AUTO_JAIL_STATUS report = jail_status_of(json_incref((json_t *)(uintptr_t)line));
+	AUTO_JAIL_STATUS checked = jail_status_of(planted_checked(&report));
+	json_auto_t *list = live_planted(talk->live, talk->step, &checked);
 	if (list && !talk->planted)
 		talk->planted = json_array();
 	if (json_array_size(talk->planted) < PLANTED_MAX)

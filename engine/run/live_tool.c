@@ -183,21 +183,15 @@ static enum live_end place_poke(
 	return LIVE_FACT;
 }
 
-static struct fact_number number_of(const json_t *status, const char *key)
-{
-	const json_t *value = json_object_get(status, key);
-	return (struct fact_number){json_is_integer(value), json_integer_value(value)};
-}
-
-static void tool_fact(
-	struct run *run, const struct state *state, const json_t *status, struct fact *out)
+static void tool_fact(struct run *run, const struct state *state, const struct jail_status *status,
+	struct fact *out)
 {
 	*out = (struct fact){.kind = FACT_TOOL,
-		.tool = {.exit = number_of(status, "exit"),
-			.signal = number_of(status, "signal"),
-			.wall_ms = number_of(status, "wall_ms"),
-			.max_rss_kib = number_of(status, "max_rss_kib"),
-			.timed_out = json_is_true(json_object_get(status, "timed_out"))}};
+		.tool = {.exit = status->exit,
+			.signal = status->signal,
+			.wall_ms = status->wall_ms,
+			.max_rss_kib = status->max_rss_kib,
+			.timed_out = status->timed_out}};
 	struct tool_fact *tool = &out->tool;
 	size_t tail = state->failure.present ? FAILURE_OUTPUT_BYTES : STDERR_TAIL_BYTES;
 	tool->stderr_tail = json_string_value(fact_hold(out, output_json_tail(&run->err, tail)));
@@ -215,8 +209,8 @@ static void tool_fact(
 
 /* Adds the repositories that a command made: they decide the outcome, whatever its exit status
  * was. */
-static void add_planted(
-	struct live *live, const struct step *step, const json_t *status, struct fact *fact)
+static void add_planted(struct live *live, const struct step *step,
+	const struct jail_status *status, struct fact *fact)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
 	if (planted_reason(status, PLANTED_IN_DATA, &reason))
@@ -267,10 +261,11 @@ static enum live_end judge(struct live *live, const struct step *step, struct ru
 	bool late = run->pump.late;
 	if (run->pump.interrupted)
 		return LIVE_INTERRUPTED;
-	json_auto_t *status =
-		late ? NULL : launcher_status(run->through, run->status.bytes, run->status.len);
+	AUTO_JAIL_STATUS status = {.given = false};
+	if (!late)
+		status = launcher_status(run->through, run->status.bytes, run->status.len);
 	struct err why = ERR_NONE;
-	enum ending ending = ending_of(status, &why);
+	enum ending ending = ending_of(&status, &why);
 	bool lost = ending == ENDING_LOST;
 	if (lost && !late && interrupts_stop(run->pump.interrupts))
 		return LIVE_INTERRUPTED;
@@ -279,11 +274,11 @@ static enum live_end judge(struct live *live, const struct step *step, struct ru
 		err_set(e, "the jail could not be set up, %s", why.text);
 		return ending == ENDING_UNMADE ? LIVE_NO_JAIL : LIVE_NO_SANDBOX;
 	}
-	json_auto_t *searched = lost ? planted_of_lost(status) : json_incref(status);
-	tool_fact(run, step->state, status, fact);
+	AUTO_JAIL_STATUS searched = lost ? planted_of_lost(&status) : jail_status_copy(&status);
+	tool_fact(run, step->state, &status, fact);
 	if (lost)
 		add_lost(live, run, late ? "it did not end its command in time" : why.text, fact);
-	add_planted(live, step, searched, fact);
+	add_planted(live, step, &searched, fact);
 	return LIVE_FACT;
 }
 

@@ -442,8 +442,8 @@ static void test_bad_policy(void)
 		bail("%s", e.text);
 	struct pollfd over = {.fd = l.child.pidfd, .events = POLLIN};
 	is(poll(&over, 1, SOON_MS), 1, "a launcher with a bad policy ends");
-	json_auto_t *own = launcher_status(&l, "", 0);
-	is_str(json_string_value(json_object_get(own, "stage")), "policy", "and says why");
+	AUTO_JAIL_STATUS own = launcher_status(&l, "", 0);
+	is_str(own.stage, "policy", "and says why");
 	launcher_stop(&l);
 	launcher_stop(&l);
 	nothing_is_left("of it");

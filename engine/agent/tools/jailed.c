@@ -59,7 +59,7 @@ int jailed_run(struct launcher *launcher, const json_t *argv, int64_t timeout_se
 		.argv = (json_t *)(uintptr_t)argv, .timeout_secs = timeout_secs};
 	AUTO_FREE char *text = jail_order_text(&order);
 	int64_t deadline_ms = clock_monotonic_ms() + timeout_secs * 1000 + GRACE_MS;
-	*out = (struct jailed){.status = NULL};
+	*out = (struct jailed){.status.given = false};
 	output_init(&out->out, JAILED_STREAM_BYTES);
 	output_init(&out->err, JAILED_STREAM_BYTES);
 	int rc = text ? converse(launcher, text, deadline_ms, out, e) : err_set(e, "out of memory");
@@ -74,8 +74,7 @@ void jailed_done(struct jailed *jailed)
 {
 	output_done(&jailed->out);
 	output_done(&jailed->err);
-	json_decref(jailed->status);
-	jailed->status = NULL;
+	jail_status_done(&jailed->status);
 }
 
 /* Appends text without a terminal's control sequences and broken characters. */

@@ -16,8 +16,8 @@ enum { JAILED_STREAM_BYTES = 128 * 1024 };
 /* The result of a command. */
 struct jailed {
 	struct output out, err;
-	/* Agent6-jail's status line; NULL: the launcher died, and the command with it. */
-	json_t *status;
+	/* Not given: the launcher died, and the command with it. */
+	struct jail_status status;
 };
 
 /* Runs `argv` (a list of strings) for at most `timeout_secs`. Returns 0 with *out filled (release

@@ -56,9 +56,9 @@ static void add_stream(const struct tool_context *context, struct buf *out, cons
 		buf_addc(out, '\n');
 }
 
-static void add_signal(struct buf *out, const json_t *status)
+static void add_signal(struct buf *out, const struct jail_status *status)
 {
-	int64_t signal = json_get_int(status, "signal");
+	int64_t signal = status->signal.value;
 	char limit[ENDING_LIMIT_BYTES];
 	bool limited = ending_limit(status, limit, sizeof(limit));
 	static const struct {
@@ -78,7 +78,7 @@ static void add_signal(struct buf *out, const json_t *status)
 	buf_adds(out, name ? ").\n" : ".\n");
 }
 
-static void add_exit(struct buf *out, const json_t *status, int64_t code)
+static void add_exit(struct buf *out, const struct jail_status *status, int64_t code)
 {
 	char limit[ENDING_LIMIT_BYTES];
 	bool limited = code && ending_limit(status, limit, sizeof(limit));
@@ -87,10 +87,8 @@ static void add_exit(struct buf *out, const json_t *status, int64_t code)
 }
 
 /* Adds agent6-jail's status line in words. Returns true if the command ran and exited with 0. */
-static bool add_status(struct buf *out, const json_t *status, int64_t timeout_secs)
+static bool add_status(struct buf *out, const struct jail_status *status, int64_t timeout_secs)
 {
-	const json_t *code = json_object_get(status, "exit");
-	const json_t *signal = json_object_get(status, "signal");
 	struct err why = ERR_NONE;
 	enum ending ending = ending_of(status, &why);
 	if (ending == ENDING_LOST)
@@ -99,38 +97,42 @@ static bool add_status(struct buf *out, const json_t *status, int64_t timeout_se
 			why.text);
 	else if (ending != ENDING_RAN)
 		buf_addf(out, "The jail could not be set up, %.400s\n", why.text);
-	else if (json_is_true(json_object_get(status, "timed_out")))
+	else if (status->timed_out)
 		buf_addf(out, "The command was killed after %lld s, when its time was over.\n",
 			(long long)timeout_secs);
-	else if (json_is_integer(signal))
+	else if (status->signal.known)
 		add_signal(out, status);
 	else
-		add_exit(out, status, json_integer_value(code));
-	return ending == ENDING_RAN && json_is_integer(code) && !json_integer_value(code) &&
-	       !json_is_true(json_object_get(status, "timed_out"));
+		add_exit(out, status, status->exit.value);
+	return ending == ENDING_RAN && status->exit.known && !status->exit.value &&
+	       !status->timed_out;
+}
+
+static json_t *integer(const struct fact_number *number)
+{
+	return number->known ? json_integer(number->value) : NULL;
 }
 
 /* Reports a command killed by SIGSYS, the signal of the jail's system call filter. */
-static void report(const struct tool_context *context, const json_t *argv, const json_t *status)
+static void report(
+	const struct tool_context *context, const json_t *argv, const struct jail_status *status)
 {
-	const json_t *error = json_object_get(status, "error");
-	if (json_get_int(status, "signal") == SIGSYS)
+	if (status->signal.value == SIGSYS)
 		audit(context, AUDIT_SANDBOX_VIOLATION, argv,
 			json_pack("{s:s}", "what", "system call"));
-	audit(context, error ? AUDIT_FAILED : AUDIT_EXECUTED, argv,
-		json_pack("{s:O*, s:O*, s:O*, s:O*, s:O*}", "exit", json_object_get(status, "exit"),
-			"signal", json_object_get(status, "signal"), "timed_out",
-			json_object_get(status, "timed_out"), "ms",
-			json_object_get(status, "wall_ms"), "error", error));
+	audit(context, status->error ? AUDIT_FAILED : AUDIT_EXECUTED, argv,
+		json_pack("{s:o*, s:o*, s:o*, s:o*, s:s*}", "exit", integer(&status->exit),
+			"signal", integer(&status->signal), "timed_out",
+			status->given ? json_boolean(status->timed_out) : NULL, "ms",
+			integer(&status->wall_ms), "error", status->error));
 }
 
 /* Explains why the jail could not run the program. A 127 with an error but without a stage is the
  * jail's, not the command's. */
-static void explain_missing(struct buf *out, const json_t *argv, const json_t *status)
+static void explain_missing(struct buf *out, const json_t *argv, const struct jail_status *status)
 {
 	const char *name = json_string_value(json_array_get(argv, 0));
-	if (json_get_int(status, "exit") != EXIT_ABSENT || !*json_get_text(status, "error") ||
-		*json_get_text(status, "stage"))
+	if (status->exit.value != EXIT_ABSENT || !status->error || status->stage)
 		return;
 	if (!strcmp(name, "cd"))
 		buf_adds(out,
@@ -157,17 +159,18 @@ static int64_t bounded_secs(const struct tool_context *context, int64_t timeout_
 /* Reports repositories that the command made. The supervisor tells the user, and refuses the next
  * command if one is left in place. */
 static bool report_planted(const struct tool_context *context, const json_t *argv,
-	const json_t *status, struct buf *out)
+	const struct jail_status *status, struct buf *out)
 {
 	AUTO_BUF reason = BUF_INIT(64 * 1024);
 	struct err why = ERR_NONE;
-	json_auto_t *lost = ending_of(status, &why) == ENDING_LOST ? planted_of_lost(status) : NULL;
-	status = lost ? lost : status;
-	if (!planted_reason(status, PLANTED_IN_TMP, &reason))
+	AUTO_JAIL_STATUS searched = ending_of(status, &why) == ENDING_LOST
+					    ? planted_of_lost(status)
+					    : jail_status_copy(status);
+	if (!planted_reason(&searched, PLANTED_IN_TMP, &reason))
 		return false;
 	buf_addf(out, "The command failed: %s\n",
 		reason.failed ? "it made a repository" : reason.data);
-	json_t *found = planted_checked(status);
+	json_t *found = planted_checked(&searched);
 	json_object_set_new(found, "what", json_string("repository"));
 	audit(context, AUDIT_SANDBOX_VIOLATION, argv, found);
 	return true;
@@ -184,14 +187,14 @@ static int execute(const struct tool_context *context, const json_t *argv, int64
 		audit(context, AUDIT_FAILED, argv, json_pack("{s:s}", "error", e.text));
 		return -1;
 	}
-	bool ok = add_status(out, j.status, timeout_secs);
+	bool ok = add_status(out, &j.status, timeout_secs);
 	if (!j.out.total && !j.err.total)
 		buf_adds(out, "(no output)\n");
 	add_stream(context, out, "stdout", &j.out);
 	add_stream(context, out, "stderr", &j.err);
-	explain_missing(out, argv, j.status);
-	report(context, argv, j.status);
-	ok = !report_planted(context, argv, j.status, out) && ok;
+	explain_missing(out, argv, &j.status);
+	report(context, argv, &j.status);
+	ok = !report_planted(context, argv, &j.status, out) && ok;
 	jailed_done(&j);
 	return ok ? 0 : -1;
 }

@@ -99,7 +99,7 @@ static struct jail_order probe_order(const struct probe_target *target)
 
 static int try_inside(struct trial *trial, struct probe_target *target, struct err *e)
 {
-	json_auto_t *status = NULL;
+	AUTO_JAIL_STATUS status = {.given = false};
 	AUTO_JAIL_POLICY policy =
 		jail_policy_of(jail_profile_find(trial->profile), target->workspace, JAIL_WRITE);
 	AUTO_FREE char *bundle =
@@ -114,11 +114,11 @@ static int try_inside(struct trial *trial, struct probe_target *target, struct e
 	struct jail_order order = probe_order(target);
 	int code = jail_call(&policy, &order, stdio, NULL, &status, e);
 	jail_order_done(&order);
-	trial->layers = json_incref(json_object_get(status, "layers"));
+	trial->layers = json_incref(status.layers);
 	if (code < 0)
 		return -1;
-	if (json_object_get(status, "error"))
-		return err_set(e, "%s", json_string_value(json_object_get(status, "error")));
+	if (status.error)
+		return err_set(e, "%s", status.error);
 	trial->answers = read_answers(answers, e);
 	trial->hit = probe_target_hit(target);
 	return trial->answers ? 0 : err_wrap(e, "the probe ended with status %d", code);
@@ -141,7 +141,7 @@ static int try_profile(struct trial *trial, struct probe_target *target)
  * file system cannot map ids. */
 static void try_directory(struct checking *checking)
 {
-	json_auto_t *status = NULL;
+	AUTO_JAIL_STATUS status = {.given = false};
 	if (geteuid() || !checking->trials[0].works)
 		return;
 	checking->directory = getcwd(NULL, 0);
@@ -153,9 +153,8 @@ static void try_directory(struct checking *checking)
 	policy.workspace = checking->directory;
 	policy.access = JAIL_WRITE;
 	struct jail_order order = profile_order(NULL);
-	if (jail_call(&policy, &order, stdio, NULL, &status, &checking->here) >= 0 &&
-		json_object_get(status, "error"))
-		err_set(&checking->here, "%s", json_get_text(status, "error"));
+	if (jail_call(&policy, &order, stdio, NULL, &status, &checking->here) >= 0 && status.error)
+		err_set(&checking->here, "%s", status.error);
 	jail_order_done(&order);
 }
 

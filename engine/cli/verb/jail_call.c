@@ -106,11 +106,11 @@ static int wait_for(struct call_of_jail *jail, struct err *e)
 }
 
 int jail_call(const struct jail_policy *policy, const struct jail_order *order, const int stdio[3],
-	struct relay *relay, json_t **status, struct err *e)
+	struct relay *relay, struct jail_status *status, struct err *e)
 {
 	int ends[2];
 	struct call_of_jail c = {.relay = relay, .line = BUF_INIT(STATUS_BYTES_MAX)};
-	*status = NULL;
+	*status = (struct jail_status){.given = false};
 	if (pipe2(ends, O_CLOEXEC))
 		return err_errno(e, "cannot make a pipe");
 	AUTO_FD int from = ends[0], to = ends[1];
@@ -133,7 +133,8 @@ int jail_call(const struct jail_policy *policy, const struct jail_order *order, 
 		raise(c.asked);
 	sigprocmask(SIG_SETMASK, &c.before, NULL);
 	if (c.line.len)
-		*status = json_read(c.line.data, c.line.len, STATUS_BYTES_MAX, NULL);
+		*status =
+			jail_status_of(json_read(c.line.data, c.line.len, STATUS_BYTES_MAX, NULL));
 	buf_done(&c.line);
 	return code;
 }
