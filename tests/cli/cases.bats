@@ -304,6 +304,75 @@ END
 	[[ ${lines[1]} == "4 cases, 1 differs" && ${#lines[@]} -eq 2 ]]
 }
 
+@test "coverage counts states, edges, clauses both ways and outcomes, and names those that are missing" {
+	three_cases
+	agent6 machine rehearse --coverage json judge >sums 2>results
+	cat sums results
+	jq -e '. == {
+		states: {covered: 5, total: 5, missing: []},
+		edges: {covered: 4, total: 5, missing: ["weigh: timeout -> broken"]},
+		clauses: {covered: 2, total: 2, missing: []},
+		outcomes: {covered: 2, total: 3, missing: ["weigh: timeout"]}}' sums
+	grep -q '^3 cases, 0 differ$' results
+	rm -r judge/rehearsal/refused judge/rehearsal/broken
+	run --separate-stderr agent6 machine rehearse --coverage text judge
+	echo "$output"
+	[[ $status -eq 0 && $output == *$'states     60 %  3 of 5\n    alarm\n    broken\nedges      40 %  2 of 5\n'* ]]
+	[[ $output == *$'clauses    50 %  1 of 2\n    decide: never true: found.count >= limit\noutcomes   33 %  1 of 3' ]]
+	# A case that differs covers all the same.
+	sed -i '/^expect:$/,$d' judge/rehearsal/good/case.yaml
+	echo 'expect: {end: alarm}' >>judge/rehearsal/good/case.yaml
+	agent6 machine rehearse --coverage json judge 2>results >sums || [[ $? -eq 1 ]]
+	jq -e '.states.covered == 3' sums
+}
+
+@test "the coverage, and a case, are as their published schemas say" {
+	need python3
+	python3 -c 'import jsonschema, yaml' 2>/dev/null || skip "python3-jsonschema and python3-yaml are not installed (make deps)"
+	three_cases
+	agent6 machine rehearse --coverage json judge >sums 2>results
+	python3 - "$AGENT6_SRC/schema" <<'END'
+import glob, json, jsonschema, sys, yaml
+def check(name, values):
+    schema = json.load(open(f"{sys.argv[1]}/{name}.schema.json"))
+    jsonschema.Draft202012Validator.check_schema(schema)
+    for value in values:
+        jsonschema.Draft202012Validator(schema).validate(value)
+check("coverage", [json.load(open("sums"))])
+check("case", [yaml.safe_load(open(path)) for path in glob.glob("judge/rehearsal/*/case.yaml")])
+END
+}
+
+@test "--min-coverage fails below its percentage of edges, and at no other time" {
+	three_cases
+	agent6 machine rehearse --min-coverage 80 judge
+	run --separate-stderr agent6 machine rehearse --min-coverage 81 judge
+	[[ $status -eq 1 && $stderr == *"the cases take 80 % of the edges, and --min-coverage asks for 81"* ]]
+	run -2 --separate-stderr agent6 machine rehearse --min-coverage 101 judge
+	run -2 --separate-stderr agent6 machine rehearse --coverage json --format tap judge
+	[[ $stderr == *"both print for a program"* ]]
+	run -2 --separate-stderr agent6 machine rehearse --coverage text --case good --json judge
+	[[ $stderr == *"--json prints a journal"* ]]
+}
+
+@test "Cobertura: a line for each state and edge, with its place in the machine file" {
+	need python3
+	three_cases
+	agent6 machine rehearse --coverage cobertura judge >coverage.xml 2>results
+	cat coverage.xml
+	python3 - <<'END'
+import xml.etree.ElementTree as tree
+top = tree.parse("coverage.xml").getroot()
+it = top.find("packages/package/classes/class")
+assert (it.get("name"), it.get("filename")) == ("judge", "judge/machine.yaml")
+lines = [(int(line.get("number")), line.get("hits")) for line in it.findall("lines/line")]
+assert len(lines) == 10 and [hits for _, hits in lines].count("0") == 1
+assert (int(top.get("lines-covered")), int(top.get("lines-valid")), top.get("line-rate")) == (9, 10, "0.9000")
+text = open("judge/machine.yaml").read().splitlines()
+assert "on: {ok: decide" in text[lines[1][0] - 1] and text[lines[0][0] - 1] == "  weigh:"
+END
+}
+
 @test "an interrupted suite leaves no stage behind" {
 	three_cases
 	sed -i 's/^echo/sleep 60; echo/' judge/scripts/weigh.sh

@@ -1,3 +1,4 @@
+#include "cli/rehearse/coverage.h"
 #include "cli/rehearse/suite.h"
 #include "cli/rehearse/verdicts.h"
 #include "cli/start/parameters.h"
@@ -13,15 +14,18 @@ struct results {
 	struct verdict_counts counts;
 	struct buf body; /* not printed yet */
 	size_t number;
-	bool quiet;       /* text for those cases alone that differ, and no sums */
-	int refused_exit; /* the exit status of the first refusal; 0: there was none */
+	bool quiet;                /* text for those cases alone that differ, and no sums */
+	struct coverage coverage;  /* of all cases, if it is asked for */
+	const char *coverage_form; /* text, json, cobertura; NULL: none */
+	FILE *stream;              /* for the results of the cases */
+	int refused_exit;          /* the exit status of the first refusal; 0: there was none */
 };
 
-static void print(struct buf *text)
+static void print(struct buf *text, FILE *stream)
 {
 	if (text->len)
-		fwrite(text->data, 1, text->len, stdout);
-	fflush(stdout);
+		fwrite(text->data, 1, text->len, stream);
+	fflush(stream);
 	buf_clear(text);
 }
 
@@ -34,10 +38,12 @@ static void on_verdict(
 		results->format->add(&results->body, results->number, item, verdict);
 	results->counts.differing += !verdict->refused && !verdict_passes(verdict);
 	results->counts.refused += verdict->refused;
+	if (results->coverage_form)
+		coverage_add(&results->coverage, verdict->visits);
 	if (verdict->refused && !results->refused_exit)
 		results->refused_exit = verdict->exit_code;
 	if (!results->format->sums_first)
-		print(&results->body);
+		print(&results->body, results->stream);
 }
 
 static int exit_code(const struct results *results)
@@ -52,7 +58,31 @@ static void begin(const struct results *results, const char *machine)
 	AUTO_BUF head = BUF_INIT(OUTPUT_BYTES_MAX);
 	if (results->format->begin)
 		results->format->begin(&head, machine, &results->counts);
-	print(&head);
+	print(&head, results->stream);
+}
+
+/* Prints the coverage, and compares it with the least one. Returns the exit code of the call. */
+static int tell_coverage(
+	const struct call *call, struct results *results, const struct loaded *loaded, int code)
+{
+	AUTO_BUF text = BUF_INIT(OUTPUT_BYTES_MAX);
+	json_auto_t *sums = coverage_json(&results->coverage);
+	int percent = coverage_percent(&results->coverage);
+	struct err e = ERR_NONE; /* check_options has read it */
+	long least = 0;
+	if (!strcmp(results->coverage_form, "json"))
+		text_json_line(sums);
+	else if (!strcmp(results->coverage_form, "cobertura"))
+		coverage_cobertura(&results->coverage, loaded->bundle->machine_label, &text);
+	else if (*results->coverage_form)
+		coverage_text(&results->coverage, &text);
+	print(&text, stdout);
+	coverage_done(&results->coverage);
+	if (call_int(call, "min-coverage", (long[]){0, 100}, &least, &e) || percent >= least)
+		return code;
+	text_complain("the cases take %d %% of the edges, and --min-coverage asks for %ld", percent,
+		least);
+	return code ? code : EXIT_FAILED;
 }
 
 /* Performs all cases, or one as one of them. */
@@ -61,10 +91,20 @@ static int rehearse_suite(
 {
 	struct err e = ERR_NONE;
 	const char *machine = loaded->machine->name;
+	const char *form = call_value(call, "coverage");
+	bool machines = form && strcmp(form, "text") != 0;
 	struct results results = {.format = verdict_format(call_value(call, "format")),
+		.coverage_form = form                             ? form
+				 : call_has(call, "min-coverage") ? ""
+								  : NULL,
+		.stream = machines ? stderr : stdout, /* a program reads the coverage */
 		.counts = {.cases = cases->count},
 		.quiet = call_has(call, "quiet") && !call_has(call, "format"),
 		.body = BUF_INIT(OUTPUT_BYTES_MAX)};
+	if (results.coverage_form && coverage_init(&results.coverage, loaded->machine)) {
+		coverage_done(&results.coverage);
+		return verb_refuse("out of memory");
+	}
 	if (!results.format->sums_first)
 		begin(&results, machine);
 	int failed = suite_run(call, loaded, cases, on_verdict, &results, &e);
@@ -72,9 +112,12 @@ static int rehearse_suite(
 		begin(&results, machine);
 	if (results.format->end && !results.quiet)
 		results.format->end(&results.body, &results.counts);
-	print(&results.body);
+	print(&results.body, results.stream);
 	buf_done(&results.body);
-	return failed ? verb_fail(EXIT_FAILED, &e) : exit_code(&results);
+	int code = failed ? verb_fail(EXIT_FAILED, &e) : exit_code(&results);
+	if (results.coverage_form)
+		code = tell_coverage(call, &results, loaded, code);
+	return code;
 }
 
 static int rehearse_one(
@@ -96,6 +139,18 @@ static int rehearse_one(
 static int check_options(const struct call *call, const struct cases *cases)
 {
 	static const char *const single[] = {"dir", "cassette", "json", "exit-on-wait"};
+	const char *form = call_value(call, "coverage");
+	struct err e = ERR_NONE;
+	long least = 0;
+	if (call_int(call, "min-coverage", (long[]){0, 100}, &least, &e))
+		return verb_fail(EXIT_REFUSED, &e);
+	if (form && strcmp(form, "text") && call_has(call, "format"))
+		return verb_refuse("--coverage %s and --format both print for a program: call it "
+				   "twice",
+			form);
+	if (form && call_has(call, "json"))
+		return verb_refuse("--json prints a journal, and --coverage follows no single "
+				   "run: give one of them");
 	for (size_t i = 0; cases->count > 1 && i < ARRAY_LEN(single); i++)
 		if (call_has(call, single[i]))
 			return verb_refuse("--%s is about one rehearsal, and the bundle has %zu "
@@ -137,7 +192,8 @@ static int rehearse_cases(
 	const struct call *call, const struct loaded *loaded, const struct cases *cases)
 {
 	const char *format = call_value(call, "format");
-	bool as_run = cases->count == 1 && (!format || call_has(call, "json"));
+	bool covers = call_has(call, "coverage") || call_has(call, "min-coverage");
+	bool as_run = cases->count == 1 && ((!format && !covers) || call_has(call, "json"));
 	int code = check_all(call, loaded, cases);
 	if (code != EXIT_OK)
 		return code;
@@ -188,6 +244,8 @@ static int run(const struct call *call)
 static const struct verb_option options[] = {
 	{"case", "NAME", "rehearse only this case, and show it as a run", false},
 	{"format", "text|tap|junit|github", "the form of the results of several cases", false},
+	{"coverage", "text|json|cobertura", "print which states and edges the cases reach", false},
+	{"min-coverage", "PERCENT", "exit with 1 if they take fewer of the edges", false},
 	{"cassette", "FILE", "play this instead of the case's own", false},
 	{"dir", "DIR", "keep workspace and state in DIR; the same DIR continues there", false},
 	{"config", "FILE", "settings that the machine needs; your own files are not read", false},

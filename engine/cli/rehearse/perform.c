@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "cli/rehearse/coverage.h"
 #include "cli/rehearse/expect.h"
 #include "cli/start/parameters.h"
 #include "cli/start/rehearsal_pokes.h"
@@ -31,6 +32,7 @@ struct rehearsal {
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
 	struct show show;
 	struct summary summary;
+	json_t *visits;     /* borrowed of the result */
 	json_t *endpoints;  /* owned: an object with each HOST:PORT that was contacted */
 	json_t *blackboard; /* owned: at the end; NULL: not asked for */
 	int files_fd;       /* the workspace at the end; owned; -1: there is none */
@@ -82,6 +84,7 @@ static void on_line(void *ctx, const json_t *fields)
 	AUTO_LINE line;
 	line_decode(fields, &line, NULL);
 	summary_add(&r->summary, &line);
+	coverage_visit(r->visits, &line);
 	if (line.type == LINE_EGRESS)
 		note_endpoint(r, &line.egress);
 }
@@ -413,7 +416,8 @@ void perform(const struct performance *performance, struct case_result *out)
 		.endpoints = json_object(),
 		.files_fd = -1};
 	int64_t began = clock_monotonic_ms();
-	*out = (struct case_result){.differences = json_array()};
+	*out = (struct case_result){.differences = json_array(), .visits = json_object()};
+	r.visits = out->visits;
 	summary_init(&r.summary);
 	show_init(&r.show, performance->alone && call_has(call, "json"),
 		!performance->alone || call_has(call, "quiet"));
@@ -432,5 +436,6 @@ void perform(const struct performance *performance, struct case_result *out)
 void verdict_done(struct case_result *verdict)
 {
 	json_decref(verdict->differences);
-	verdict->differences = NULL;
+	json_decref(verdict->visits);
+	verdict->differences = verdict->visits = NULL;
 }

@@ -21,6 +21,7 @@ struct case_result {
 	int exit_code; /* of a run that ends like this one */
 	char reason[4096];
 	json_t *differences; /* owned array of texts; empty: the case passes */
+	json_t *visits;      /* owned object: what it reached (coverage.h) */
 	int64_t ms;
 };
 

@@ -35,9 +35,10 @@ struct suite {
 
 static void send_verdict(int fd, const struct case_result *verdict)
 {
-	json_auto_t *value = json_pack("{s:b, s:i, s:s, s:O, s:I}", "refused", verdict->refused,
-		"exit_code", verdict->exit_code, "reason", verdict->reason, "differences",
-		verdict->differences, "ms", (json_int_t)verdict->ms);
+	json_auto_t *value = json_pack("{s:b, s:i, s:s, s:O, s:O, s:I}", "refused",
+		verdict->refused, "exit_code", verdict->exit_code, "reason", verdict->reason,
+		"differences", verdict->differences, "visits", verdict->visits, "ms",
+		(json_int_t)verdict->ms);
 	AUTO_FREE char *text = value ? json_text(value) : NULL;
 	if (text)
 		io_write(fd, text, strlen(text));
@@ -84,11 +85,13 @@ static int read_verdict(const struct buf *text, struct case_result *out, struct 
 {
 	json_auto_t *value = json_read(text->data, text->len, VERDICT_BYTES_MAX, e);
 	json_t *differences = json_object_get(value, "differences");
-	if (!json_is_array(differences))
+	json_t *visits = json_object_get(value, "visits");
+	if (!json_is_array(differences) || !json_is_object(visits))
 		return -1;
 	*out = (struct case_result){.refused = json_is_true(json_object_get(value, "refused")),
 		.exit_code = (int)json_get_int(value, "exit_code"),
 		.differences = json_incref(differences),
+		.visits = json_incref(visits),
 		.ms = json_get_int(value, "ms")};
 	snprintf(out->reason, sizeof(out->reason), "%s", json_get_text(value, "reason"));
 	return 0;

@@ -107,8 +107,7 @@ static void tap_add(struct buf *out, size_t number, const struct rehearsal_case 
 
 /* --- JUnit ------------------------------------------------------------------------------------ */
 
-/* Appends a text for an attribute or element. It has no control characters any more. */
-static void xml_text(struct buf *out, const char *text)
+void verdict_xml(struct buf *out, const char *text)
 {
 	AUTO_BUF clean = BUF_INIT(64 * 1024);
 	text_clean(&clean, text, TEXT_COLUMNS);
@@ -124,7 +123,7 @@ static void xml_text(struct buf *out, const char *text)
 
 static void junit_difference(struct buf *out, const char *text)
 {
-	xml_text(out, text);
+	verdict_xml(out, text);
 	buf_addc(out, '\n');
 }
 
@@ -137,7 +136,7 @@ static void junit_begin(struct buf *out, const char *machine, const struct verdi
 {
 	buf_adds(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n"
 		      "  <testsuite name=\"");
-	xml_text(out, machine);
+	verdict_xml(out, machine);
 	buf_addf(out, "\" tests=\"%zu\" failures=\"%zu\" errors=\"%zu\">\n", counts->cases,
 		counts->differing, counts->refused);
 }
@@ -151,7 +150,7 @@ static void junit_add(struct buf *out, size_t number, const struct rehearsal_cas
 				    ? verdict->reason
 				    : json_string_value(json_array_get(verdict->differences, 0));
 	buf_adds(out, "    <testcase name=\"");
-	xml_text(out, item->name);
+	verdict_xml(out, item->name);
 	buf_adds(out, "\" classname=\"rehearsal\"");
 	add_seconds(out, verdict->ms);
 	if (verdict_passes(verdict)) {
@@ -159,7 +158,7 @@ static void junit_add(struct buf *out, size_t number, const struct rehearsal_cas
 		return;
 	}
 	buf_addf(out, ">\n      <%s message=\"", kind);
-	xml_text(out, first ? first : "");
+	verdict_xml(out, first ? first : "");
 	buf_adds(out, "\">");
 	each_difference(out, verdict, junit_difference);
 	buf_addf(out, "</%s>\n    </testcase>\n", kind);

@@ -24,6 +24,8 @@ struct verdict_format {
 
 /* Returns the format of that name; NULL: "text". */
 const struct verdict_format *verdict_format(const char *name);
+/* Appends a text for an attribute or element of XML, without control characters. */
+void verdict_xml(struct buf *out, const char *text);
 /* Reports whether the case ran and is as it expects. */
 static inline bool verdict_passes(const struct case_result *verdict)
 {
