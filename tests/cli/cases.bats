@@ -260,6 +260,15 @@ differs() { # WHAT EXPECTATION...
 	[[ $status -eq 1 && ${lines[1]} == "    files.gears.sh: expected the digest "* ]]
 }
 
+@test "a case without a cassette may expect that no model is asked; one that is asked has nothing to say" {
+	cp -r "$AGENT6_SRC/examples/digest" digest
+	rm digest/rehearsal/summary/cassette.jsonl
+	run --separate-stderr agent6 machine rehearse digest
+	echo "$output"
+	[[ $status -eq 1 && ${lines[0]} == "ok       nothing"* && ${lines[1]} == "ok       refused"* ]]
+	[[ ${lines[2]} == "differs  summary"* && ${lines[3]} == "    state summarise, step 3, turn 0: "* ]]
+}
+
 hostile() {
 	three_cases
 	a_case odd <<'END'

@@ -531,7 +531,7 @@ asks_again() { # SECONDS
 }
 
 @test "digest: what the model says is written by a tool" {
-	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/digest" --dir kept
+	run --separate-stderr agent6 machine rehearse "$AGENT6_SRC/examples/digest" --case summary --dir kept
 	echo "$output" "$stderr"
 	[ "$status" -eq 0 ]
 	[ "$(head -n 3 kept/workspace/digest.md)" = "# Schools move to Tuesdays; a driver is missing

@@ -25,9 +25,9 @@ none_valid() { # SCHEMA <LINES
 
 @test "cassettes" {
 	local file
-	for file in "$AGENT6_SRC"/examples/*/rehearsal/*.jsonl; do
+	while read -r file; do
 		all_valid cassette "$file"
-	done
+	done < <(find "$AGENT6_SRC/examples" -path '*/rehearsal/*' -name '*.jsonl' -not -path '*/workspace/*')
 	none_valid cassette <<-'JSON'
 		{"reply":{}}
 		{"state":"s"}

@@ -77,7 +77,6 @@ static int tell_coverage(
 	else if (*results->coverage_form)
 		coverage_text(&results->coverage, &text);
 	print(&text, stdout);
-	coverage_done(&results->coverage);
 	if (call_int(call, "min-coverage", (long[]){0, 100}, &least, &e) || percent >= least)
 		return code;
 	text_complain("the cases take %d %% of the edges, and --min-coverage asks for %ld", percent,
@@ -115,8 +114,9 @@ static int rehearse_suite(
 	print(&results.body, results.stream);
 	buf_done(&results.body);
 	int code = failed ? verb_fail(EXIT_FAILED, &e) : exit_code(&results);
-	if (results.coverage_form)
+	if (results.coverage_form && !results.refused_exit)
 		code = tell_coverage(call, &results, loaded, code);
+	coverage_done(&results.coverage);
 	return code;
 }
 
