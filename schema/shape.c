@@ -493,6 +493,12 @@ static void check_by_kind(struct walk *walk, const struct shape *shape, const st
 	const struct shape_place *at)
 {
 	const struct shape *meant = NULL;
+	/* A value, or a reference: the reader has better words for a wrong one. */
+	if (shape->choice->count == 2 && shape->choice->branches[1]->pattern) {
+		if (node->kind != DOC_STR || !strstr(node->text, "{{"))
+			check_node(walk, shape->choice->branches[0], node, at);
+		return;
+	}
 	for (size_t i = 0; i < shape->choice->count; i++) {
 		const struct shape *b = shape->choice->branches[i];
 		if (b->kinds & 1u << node->kind || (meant && advice_is_item(b, meant, node)))

@@ -4,6 +4,7 @@
 #include "base/sha256.h"
 #include "instance/reduce.h"
 #include "machine/blackboard.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/predicate.h"
 #include "machine/visit.h"
@@ -132,6 +133,8 @@ static void try_label(struct dry *dry, const struct state *state, enum outcome l
 	struct reduced v;
 	AUTO_FACT fact;
 	dry_fact(state, label, 0, NULL, &fact);
+	if (fact.kind == FACT_VISITS)
+		fact.visits = fixed_max_visits(state, dry->board);
 	int failed = reduce(state, &fact, dry->m->journal_format, dry->board, &v, &e);
 	if (!failed)
 		reduce_failure(state, &fact, &v, dry->board);
@@ -205,16 +208,15 @@ static uint32_t *visits_of(const struct dry *dry, const struct state *state, uin
 	return state->max_visits ? &values[dry->m->variable_count + state->index] : NULL;
 }
 
-static bool may_be_exhausted(const struct state *state, uint32_t visits)
+static bool may_be_exhausted(int64_t max_visits, uint32_t visits)
 {
-	return state->max_visits &&
-	       visits > (state->max_visits < VISITS_COUNTED - 1 ? (uint32_t)state->max_visits
-								: VISITS_COUNTED - 1);
+	return max_visits && visits > (max_visits < VISITS_COUNTED - 1 ? (uint32_t)max_visits
+								       : VISITS_COUNTED - 1);
 }
 
-static bool may_work(const struct state *state, uint32_t visits)
+static bool may_work(int64_t max_visits, uint32_t visits)
 {
-	return state->max_visits >= VISITS_COUNTED || !may_be_exhausted(state, visits);
+	return max_visits >= VISITS_COUNTED || !may_be_exhausted(max_visits, visits);
 }
 
 /* Adds a node unless it is known. Takes over `values`. */
@@ -306,11 +308,12 @@ static void explore(struct dry *dry, size_t at)
 	for (size_t i = 0; i < dry->m->variable_count; i++)
 		show(dry, &dry->m->variables[i], dry->nodes[at].values);
 	const uint32_t *visits = visits_of(dry, s, dry->nodes[at].values);
-	if (visits && may_be_exhausted(s, *visits)) {
+	int64_t most = fixed_max_visits(s, dry->board);
+	if (visits && may_be_exhausted(most, *visits)) {
 		take_edge(dry, s, s->clauses ? s->clause_count : OUTCOME_EXHAUSTED);
 		reach(dry, s->on[OUTCOME_EXHAUSTED], copy_values(dry, dry->nodes[at].values), at);
 	}
-	if (visits && !may_work(s, *visits))
+	if (visits && !may_work(most, *visits))
 		return;
 	state_entry_refs(s, check_ref, &entry);
 	if (entry.e.text[0]) {

@@ -1,6 +1,7 @@
 #include "instance/budget.h"
 
 #include "base/num.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 
 #include <stdio.h>
@@ -83,7 +84,9 @@ bool budget_exhausted(const struct position *position, const struct config *conf
 		double scale;
 		bool unknown; /* `spent` is a lower bound, and the limit must hold */
 	} limits[] = {
-		[LIMIT_USD] = {t->microusd, budget_microusd(m->max_usd), 1e6, t->unpriced},
+		[LIMIT_USD] = {t->microusd,
+			budget_microusd(fixed_budget_usd(m, position->blackboard)), 1e6,
+			t->unpriced},
 		[LIMIT_BEST_EFFORT_USD] = {t->microusd, budget_microusd(m->best_effort_usd), 1e6,
 			false},
 		[LIMIT_OPERATOR_USD] = {t->microusd, most_microusd, 1e6, t->unpriced},

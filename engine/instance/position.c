@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "instance/budget.h"
 #include "machine/blackboard.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/template.h"
 
@@ -25,7 +26,7 @@ static void count_visit(struct position *position)
 
 bool position_exhausted(const struct position *position)
 {
-	int64_t most = position->state->max_visits;
+	int64_t most = fixed_max_visits(position->state, position->blackboard);
 	return most && json_get_int(position->visits, position->state->name) > most;
 }
 
@@ -114,7 +115,8 @@ static int may_work(const struct position *position, struct err *e)
 {
 	return position_exhausted(position)
 		       ? err_set(e, "state %s has been visited %lld times and does no work",
-				 position->state->name, (long long)position->state->max_visits)
+				 position->state->name,
+				 (long long)fixed_max_visits(position->state, position->blackboard))
 		       : 0;
 }
 

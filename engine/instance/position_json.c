@@ -1,5 +1,6 @@
 #include "base/utf8.h"
 #include "instance/position.h"
+#include "machine/fixed.h"
 
 #include <string.h>
 
@@ -49,7 +50,8 @@ static int blackboard_conforms(const struct machine *machine, const json_t *blac
 		const struct variable *v = &machine->variables[i];
 		const json_t *value = json_object_get(blackboard, v->name);
 		struct demand demand = {v->type, &v->constraint, VALUE_PARTIAL};
-		if (!value || demand_check(&demand, value, v->name, &problems))
+		if (!value || demand_check(&demand, value, v->name, &problems) ||
+			fixed_check(machine, v, value, NULL))
 			return -1;
 	}
 	return 0;

@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "machine/blackboard.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/predicate.h"
 #include "machine/template.h"
@@ -416,9 +417,10 @@ int reduce(const struct state *state, const struct fact *fact, int format, json_
 	struct reduced *out, struct err *e)
 {
 	*out = (struct reduced){.outcome = OUTCOME_OK, .format = format};
-	if (fact->kind == FACT_VISITS && (!state->max_visits || fact->visits != state->max_visits))
+	int64_t most_visits = fixed_max_visits(state, blackboard);
+	if (fact->kind == FACT_VISITS && (!most_visits || fact->visits != most_visits))
 		return err_set(e, "%lld visits are recorded, and %lld are allowed",
-			(long long)fact->visits, (long long)state->max_visits);
+			(long long)fact->visits, (long long)most_visits);
 	if (fact->kind == FACT_VISITS)
 		out->outcome = OUTCOME_EXHAUSTED;
 	else if (reducers[state->kind]->reduce(state, fact, blackboard, out, e))

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/suggest.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 #include <string.h>
@@ -122,6 +123,8 @@ int blackboard_set_parameter(const struct machine *machine, json_t *blackboard, 
 	const char *problem = timing_problem(machine, v, value);
 	if (problem)
 		return err_set(e, "%s: %s", name, problem);
+	if (fixed_check(machine, v, value, e))
+		return -1;
 	json_object_set_new(blackboard, name, json_deep_copy(value));
 	return 0;
 }

@@ -1,6 +1,7 @@
 #include "machine/defaults.h"
 
 #include "base/suggest.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include <string.h>
 
@@ -43,8 +44,11 @@ static void take_timeout(struct kind_defaults *defaults, const struct doc_node *
 	static const char name[] = "timeout_secs";
 	const struct doc_pair *pair = find_like(map, name);
 	const struct doc_node *value = pair ? &pair->value : NULL;
-	bool right = pair && !strcmp(pair->key.text, name) && value->kind == DOC_INT &&
-		     value->integer > 0 && value->integer <= MACHINE_SECS_MAX;
+	bool fits =
+		value &&
+		(value->kind == DOC_INT ? value->integer > 0 && value->integer <= MACHINE_SECS_MAX
+					: value->kind == DOC_STR && fixed_refers(value->text));
+	bool right = fits && !strcmp(pair->key.text, name);
 	defaults->has_timeout = pair || !known;
 	defaults->timeout = filled(name, value, right);
 }
@@ -181,7 +185,12 @@ void defaults_check(struct reader *reader)
 		reader_get(reader, reader->doc->root, "defaults", DOC_MAP);
 	const struct kind *kind;
 	for (size_t i = 0; (kind = kind_number(i)); i++) {
-		const struct doc_node *on = doc_get(doc_get(defaults, kind->name), "on");
+		const struct doc_node *of_kind = doc_get(defaults, kind->name);
+		const struct doc_node *on = doc_get(of_kind, "on");
+		const struct doc_node *timeout = doc_get(of_kind, "timeout_secs");
+		if (kind->traits & TRAIT_DEFAULTS && timeout && timeout->kind == DOC_STR &&
+			fixed_refers(timeout->text))
+			fixed_read(reader, NULL, timeout, FIXED_TIMEOUT_SECS);
 		if (!(kind->traits & TRAIT_DEFAULTS) || !on || on->kind != DOC_MAP)
 			continue;
 		for (uint32_t k = 0; k < on->count; k++)

@@ -1,3 +1,4 @@
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 
@@ -77,7 +78,7 @@ static void read_agent(struct reader *reader, struct state *state)
 	a->model = inherited(reader_text(reader, state->node, "model"));
 	a->thinking = read_thinking(reader, state);
 	a->temperature = reader_float(reader, state->node, "temperature");
-	a->max_usd = reader_float(reader, state->node, "max_usd");
+	a->max_usd = fixed_float(reader, state, state->node, &a->usd_parameter);
 	a->best_effort_usd = reader_float(reader, state->node, "best_effort_usd_limit");
 	a->max_input_tokens = reader_int(reader, state->node, "max_input_tokens");
 	a->max_output_tokens = reader_int(reader, state->node, "max_output_tokens");

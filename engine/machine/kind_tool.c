@@ -1,3 +1,4 @@
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 
@@ -41,8 +42,17 @@ static void read_network(struct reader *reader, struct state *state)
 		return;
 	t->network = NETWORK_LIST;
 	t->hosts = reader_texts(reader, state->node, "allow_network", &t->host_count);
-	for (uint32_t i = 0; i < list->count; i++) {
+	const struct variable **parameters =
+		arena_array(&reader->m->arena, list->count, sizeof(*parameters));
+	size_t at = 0; /* of the host */
+	for (uint32_t i = 0; i < list->count; at += list->items[i++].kind == DOC_STR) {
 		struct host_port host;
+		if (list->items[i].kind == DOC_STR && fixed_refers(list->items[i].text)) {
+			parameters[at] = fixed_read(reader, state, &list->items[i], FIXED_HOST);
+			if (parameters[at])
+				fixed_note(reader, state, FIXED_HOST, parameters[at]);
+			continue;
+		}
 		if (list->items[i].kind != DOC_STR ||
 			host_rule_decode(&host, list->items[i].text, NULL) == 0)
 			continue;
@@ -53,6 +63,7 @@ static void read_network(struct reader *reader, struct state *state)
 			"write a name or address and a port, such as example.org:443; "
 			"`*.` in front means any subdomain");
 	}
+	t->host_parameters = parameters;
 }
 
 static void read_env(struct reader *reader, struct state *state)

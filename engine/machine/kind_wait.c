@@ -1,3 +1,4 @@
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 
@@ -87,9 +88,12 @@ static void read_every(struct reader *reader, struct state *state, const struct 
 		state->wait.every_secs = (struct opt_int){true, node->integer};
 	} else if (node->kind == DOC_STR) {
 		state->wait.every_ref = timing_ref(reader, state, node, TYPE_INT);
-		if (state->wait.every_ref)
-			problem = wait_every_problem(
-				operator_value(template_lone(state->wait.every_ref)));
+		const struct ref *ref =
+			state->wait.every_ref ? template_lone(state->wait.every_ref) : NULL;
+		if (ref)
+			problem = wait_every_problem(operator_value(ref));
+		if (ref && ref->root && ref->root->owner == OWNER_OPERATOR && !ref->field_count)
+			fixed_note(reader, state, FIXED_EVERY_SECS, ref->root);
 	}
 	report_timing(reader, state, node, state->wait.every_ref, problem);
 }

@@ -42,8 +42,10 @@ struct machine {
 	size_t record_count;
 	const struct record *result;       /* the schema of `returns`, NULL: there is none */
 	int64_t max_transitions, max_secs; /* max_secs 0: no limit */
-	struct opt_float max_usd, best_effort_usd;
-	const struct doc_node *config; /* the overlay, NULL: none */
+	struct opt_float max_usd, best_effort_usd; /* max_usd: as declared, see fixed.h */
+	const struct variable *usd_parameter;      /* NULL: max_usd is a literal */
+	struct fixed_use *fixed;                   /* the keys that refer to parameters */
+	const struct doc_node *config;             /* the overlay, NULL: none */
 	const struct doc *doc;
 	/* The maps for looking up names: states[i] is pair i of states_map; the variables of an
 	 * owner follow one another from first_of[owner] on, in the order of their map. */

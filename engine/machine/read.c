@@ -1,4 +1,5 @@
 #include "machine/defaults.h"
+#include "machine/fixed.h"
 #include "machine/reader.h"
 #include "machine/trust.h"
 
@@ -117,7 +118,7 @@ static void read_budget(struct reader *reader)
 	const struct doc_node *budget = doc_get(reader->doc->root, "budget");
 	reader->m->max_transitions = reader_int(reader, budget, "max_transitions").value;
 	reader->m->max_secs = reader_int(reader, budget, "max_secs").value;
-	reader->m->max_usd = reader_float(reader, budget, "max_usd");
+	reader->m->max_usd = fixed_float(reader, NULL, budget, &reader->m->usd_parameter);
 	reader->m->best_effort_usd = reader_float(reader, budget, "best_effort_usd_limit");
 }
 
@@ -127,7 +128,6 @@ static void read_header(struct reader *reader)
 	reader->m->name = reader_text(reader, root, "machine");
 	reader->m->description = reader_text(reader, root, "description");
 	reader->m->config = doc_get(root, "config");
-	read_budget(reader);
 }
 
 static void mark_untrusted(struct reader *reader)
@@ -190,6 +190,7 @@ struct machine *machine_read(const struct doc *doc, const struct member_files *f
 	read_header(&r);
 	read_schemas(&r);
 	read_variables(&r);
+	read_budget(&r);
 	read_result(&r);
 	read_states(&r);
 	check_graph(&r);

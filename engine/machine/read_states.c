@@ -1,4 +1,5 @@
 #include "machine/defaults.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/reader.h"
 
@@ -101,7 +102,8 @@ void read_output_schema(struct reader *reader, struct state *state)
 
 void read_work(struct reader *reader, struct state *state)
 {
-	state->timeout_secs = reader_int(reader, state->node, "timeout_secs").value;
+	state->timeout_secs =
+		fixed_int(reader, state, FIXED_TIMEOUT_SECS, &state->timeout_parameter).value;
 	read_output_schema(reader, state);
 	read_capture(reader, state);
 	read_capture_failure(reader, state);
@@ -136,7 +138,8 @@ static void read_visits(struct reader *reader, struct state *state)
 	const struct doc_node *on =
 		state->clauses ? state->node : reader_value(reader, state->node, "on");
 	const struct doc_pair *target = doc_pair(on, outcome_name(OUTCOME_EXHAUSTED));
-	state->max_visits = reader_int(reader, state->node, "max_visits").value;
+	state->max_visits =
+		fixed_int(reader, state, FIXED_MAX_VISITS, &state->visits_parameter).value;
 	if (state->max_visits)
 		reader->m->journal_format = JOURNAL_FORMAT_LAST;
 	if (target && state_is(state, TRAIT_ENDS))

@@ -69,7 +69,8 @@ struct agent_state {
 	enum agent_mode mode;
 	const char *provider, *model; /* NULL: inherit */
 	enum thinking thinking;
-	struct opt_float temperature, max_usd, best_effort_usd;
+	struct opt_float temperature, max_usd, best_effort_usd; /* max_usd: as declared */
+	const struct variable *usd_parameter;                   /* NULL: max_usd is a literal */
 	struct opt_int max_input_tokens, max_output_tokens, max_iterations;
 	/* In newer TOML bundles: a token cap for spending that cannot be metered; -1: none, 0:
 	 * refuse to start. */
@@ -91,6 +92,7 @@ struct tool_state {
 	enum allow_network network;
 	const char *const *hosts; /* NETWORK_LIST: "HOST:PORT" */
 	size_t host_count;
+	const struct variable *const *host_parameters; /* by host; NULL: a literal */
 	enum workspace_access workspace;
 	const char *const *reads, *const *writes, *const *secrets;
 	size_t read_count, write_count, secret_count;
@@ -139,10 +141,11 @@ struct state {
 	const struct template *notify; /* NULL: none */
 	enum notify_level notify_level;
 	struct retry retry;
-	int64_t max_visits;                    /* any but terminal; 0: no limit */
-	int64_t timeout_secs;                  /* agent, tool */
-	const struct record *output_schema;    /* agent, tool; NULL: none */
-	struct capture capture, failure;       /* agent, tool */
+	int64_t max_visits; /* any but terminal, as declared: see fixed.h; 0: no limit */
+	const struct variable *visits_parameter, *timeout_parameter; /* NULL: literals */
+	int64_t timeout_secs;                                        /* agent, tool; as declared */
+	const struct record *output_schema;                          /* agent, tool; NULL: none */
+	struct capture capture, failure;                             /* agent, tool */
 	const struct state *on[OUTCOME_COUNT]; /* NULL: not an outcome of the state */
 	const struct clause *clauses;          /* decide in place of outcomes; NULL: none do */
 	size_t clause_count;

@@ -5,9 +5,11 @@
 #include "base/host.h"
 #include "confine/confine.h"
 #include "git/elsewhere.h"
+#include "machine/fixed.h"
 #include "machine/template.h"
 #include "report/text.h"
 #include "run/question.h"
+#include <math.h>
 #include <string.h>
 
 const char *const exposure_sets[EXPOSURE_SETS] = {"reads", "writes", "egress", "env", "secrets"};
@@ -59,30 +61,35 @@ static json_t *texts(const char *const *items, size_t count)
 }
 
 /* Returns the egress that the state asks for, whether or not the operator allows it. */
-static json_t *tool_egress(const struct tool_state *state)
+static json_t *tool_egress(const struct tool_state *state, const json_t *blackboard)
 {
 	static const char *const any[] = {EXPOSURE_ANY_HOST};
-	if (state->network == NETWORK_LIST)
-		return texts(state->hosts, state->host_count);
-	return texts(any, state->network == NETWORK_ALLOW);
+	if (state->network != NETWORK_LIST)
+		return texts(any, state->network == NETWORK_ALLOW);
+	json_t *hosts = json_array();
+	for (size_t i = 0; i < state->host_count; i++)
+		json_array_append_new(hosts, json_string(fixed_host(state, i, blackboard)));
+	return hosts;
 }
 
 /* Returns the operator's private hosts that the list reaches; each overlap of wildcards is cut down
  * to the narrower. */
-static json_t *private_text(const struct tool_state *state, const struct config *config)
+static json_t *private_text(
+	const struct tool_state *state, const json_t *blackboard, const struct config *config)
 {
 	const struct config_list *near = &config->sandbox.private_hosts;
 	AUTO_BUF text = BUF_INIT(EXPOSURE_BYTES_MAX);
 	for (size_t i = 0; state->network == NETWORK_LIST && i < state->host_count; i++)
 		for (size_t k = 0; k < near->count; k++) {
 			struct host_port host, name;
-			if (host_rule_decode(&host, state->hosts[i], NULL) ||
+			const char *listed = fixed_host(state, i, blackboard);
+			if (host_rule_decode(&host, listed, NULL) ||
 				host_name_rule_decode(&name, near->items[k], NULL))
 				continue;
 			bool whole = host_name_covers(&name, &host);
 			if (whole || host_name_covers(&host, &name))
 				buf_addf(&text, "%s%s", text.len ? ", " : "",
-					whole ? state->hosts[i] : near->items[k]);
+					whole ? listed : near->items[k]);
 		}
 	if (text.len)
 		buf_adds(&text, " may lead to this host and its networks (sandbox.private_hosts)");
@@ -108,22 +115,24 @@ static json_t *ok_exits(const struct tool_state *state)
 	return json_stringn(text.data ? text.data : "", usual ? 0 : text.len);
 }
 
-static json_t *tool_exposure(const struct state *state, const struct confine *confine)
+static json_t *tool_exposure(
+	const struct state *state, const json_t *blackboard, const struct confine *confine)
 {
 	const struct tool_state *t = &state->tool;
 	AUTO_JAIL_POLICY policy = confine_policy(confine, state);
 	json_t *limits = jail_policy_limits(&policy);
-	json_object_set_new(limits, "timeout_secs", json_integer(state->timeout_secs));
+	json_object_set_new(
+		limits, "timeout_secs", json_integer(fixed_timeout_secs(state, blackboard)));
 	bool refused = network_refusal(confine_network_row(confine, state)->tool) != NULL;
 	json_t *out = json_pack(
 		"{s:s, s:s, s:o, s:{s:s, s:s, s:s}, s:{s:o, s:o, s:o, s:o, s:o}, s:o, s:b}",
 		"state", state->name, "kind", "tool", "does", command_text(t), "ranks", "workspace",
 		jail_access_name((enum jail_access)policy.access), "mode", "tool", "terminal",
 		terminal_ranks[t->pty], "sets", "reads", path_list_encode(&policy.read), "writes",
-		path_list_encode(&policy.write), "egress", tool_egress(t), "env", env_names(t),
-		"secrets", texts(t->secrets, t->secret_count), "limits", limits, "egress_refused",
-		refused);
-	json_auto_t *near = private_text(t, confine->config);
+		path_list_encode(&policy.write), "egress", tool_egress(t, blackboard), "env",
+		env_names(t), "secrets", texts(t->secrets, t->secret_count), "limits", limits,
+		"egress_refused", refused);
+	json_auto_t *near = private_text(t, blackboard, confine->config);
 	if (json_string_length(near))
 		json_object_set(out, "private", near);
 	json_auto_t *exits = ok_exits(t);
@@ -142,20 +151,22 @@ static json_t *whole(struct opt_int asked, int64_t otherwise)
 
 static json_t *amount(struct opt_float usd)
 {
-	return usd.present ? json_real(usd.value) : json_null();
+	return usd.present && isfinite(usd.value) ? json_real(usd.value) : json_null();
 }
 
-static json_t *agent_limits(const struct state *state, const struct config *config)
+static json_t *agent_limits(
+	const struct state *state, const json_t *blackboard, const struct config *config)
 {
 	const struct agent_state *a = &state->agent;
 	int64_t turns = a->mode == MODE_RUN ? config->agent.max_iterations_run
 					    : config->agent.max_iterations;
 	return json_pack("{s:I, s:o, s:o, s:o, s:o, s:o, s:o}", "timeout_secs",
-		(json_int_t)state->timeout_secs, "turns", whole(a->max_iterations, turns),
-		"input_tokens", whole(a->max_input_tokens, config->budget.max_input_tokens),
-		"output_tokens", whole(a->max_output_tokens, config->budget.max_output_tokens),
-		"usd", amount(a->max_usd), EXPOSURE_BEST_EFFORT, amount(a->best_effort_usd),
-		"unmetered_tokens", whole(a->max_tokens_fallback, -1));
+		(json_int_t)fixed_timeout_secs(state, blackboard), "turns",
+		whole(a->max_iterations, turns), "input_tokens",
+		whole(a->max_input_tokens, config->budget.max_input_tokens), "output_tokens",
+		whole(a->max_output_tokens, config->budget.max_output_tokens), "usd",
+		amount(fixed_max_usd(state, blackboard)), EXPOSURE_BEST_EFFORT,
+		amount(a->best_effort_usd), "unmetered_tokens", whole(a->max_tokens_fallback, -1));
 }
 
 static json_t *agent_does(const struct agent_state *state)
@@ -235,7 +246,8 @@ static void add_commands(json_t *exposure, const struct confine *confine)
 	json_object_update_missing(json_object_get(exposure, "limits"), limits);
 }
 
-static json_t *agent_exposure(const struct state *state, const struct confine *confine)
+static json_t *agent_exposure(
+	const struct state *state, const json_t *blackboard, const struct confine *confine)
 {
 	bool runs = state->agent.mode == MODE_RUN;
 	json_t *out = json_pack(
@@ -244,8 +256,8 @@ static json_t *agent_exposure(const struct state *state, const struct confine *c
 		"state", state->name, "kind", "agent", "does", agent_does(&state->agent), "ranks",
 		"workspace", runs ? "write" : "read", "mode", runs ? "run" : "agent", "terminal",
 		"none", "sets", "reads", "writes", "egress", agent_egress(state, confine->config),
-		"env", "secrets", "limits", agent_limits(state, confine->config), "egress_refused",
-		0);
+		"env", "secrets", "limits", agent_limits(state, blackboard, confine->config),
+		"egress_refused", 0);
 	json_auto_t *key = key_text(state, confine->config);
 	if (json_string_length(key))
 		json_object_set(out, "key", key);
@@ -309,16 +321,17 @@ static json_t *refusals_of(const struct machine *machine, const struct confine *
 }
 
 /* Returns the machine's limit in USD, or the configuration's if that is lower. */
-static json_t *most_usd(const struct machine *machine, const struct config *config)
+static json_t *most_usd(struct opt_float usd, const struct config *config)
 {
 	double most = (double)config->budget.max_microusd / 1e6;
-	bool own = machine->max_usd.present && (most < 0 || machine->max_usd.value <= most);
-	return own || most < 0 ? amount(machine->max_usd) : json_real(most);
+	bool own = usd.present && (most < 0 || usd.value <= most);
+	return own || most < 0 ? amount(usd) : json_real(most);
 }
 
 /* NULL: the kind touches nothing outside the machine. */
 struct exposer {
-	json_t *(*expose)(const struct state *state, const struct confine *confine);
+	json_t *(*expose)(
+		const struct state *state, const json_t *blackboard, const struct confine *confine);
 };
 static const struct exposer expose_agent = {agent_exposure}, expose_tool = {tool_exposure},
 			    expose_wait = {NULL}, expose_branch = {NULL}, expose_terminal = {NULL};
@@ -328,18 +341,32 @@ static const struct exposer *const exposers[KIND_COUNT] = {STATE_KINDS(X)};
 #undef X
 
 /* Returns {STATE: the most visits} of the states that have a limit. */
-static json_t *visits_of(const struct machine *machine)
+static json_t *visits_of(const struct machine *machine, const json_t *blackboard)
 {
 	json_t *out = json_object();
 	for (size_t i = 0; i < machine->state_count; i++)
 		if (machine->states[i].max_visits)
 			json_object_set_new(out, machine->states[i].name,
-				json_integer(machine->states[i].max_visits));
+				json_integer(fixed_max_visits(&machine->states[i], blackboard)));
 	return out;
 }
 
-json_t *exposure_of(
-	const struct machine *machine, const struct config *config, const char *workspace)
+/* Returns the keys that refer to parameters, with the parameters' names and values. */
+static json_t *fixed_of(const struct machine *machine, const json_t *blackboard)
+{
+	json_t *out = json_array();
+	for (const struct fixed_use *use = machine->fixed; use; use = use->next) {
+		json_t *value = (json_t *)(uintptr_t)fixed_value(use->parameter, blackboard);
+		json_array_append_new(out, json_pack("{s:s?, s:s, s:s, s:O?}", "state",
+						   use->state ? use->state->name : NULL, "key",
+						   fixed_key_name(use->key), "parameter",
+						   use->parameter->name, "value", value));
+	}
+	return out;
+}
+
+json_t *exposure_of(const struct machine *machine, const json_t *blackboard,
+	const struct config *config, const char *workspace)
 {
 	struct confine c = {.config = config,
 		.profile = config->sandbox.profile == PROFILE_HARDENED ? "hardened" : "strict",
@@ -354,13 +381,14 @@ json_t *exposure_of(
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct state *s = &machine->states[i];
 		if (exposers[s->kind]->expose)
-			json_array_append_new(states, exposers[s->kind]->expose(s, &c));
+			json_array_append_new(states, exposers[s->kind]->expose(s, blackboard, &c));
 	}
-	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:{s:I, s:o, s:o, s:o}, s:o}", "machine",
-		machine->name, "visits", visits_of(machine), "interface", interface_of(machine),
-		"states", states, "union", union_of(states), "limits", "transitions",
+	return json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:{s:I, s:o, s:o, s:o}, s:o}", "machine",
+		machine->name, "visits", visits_of(machine, blackboard), "fixed",
+		fixed_of(machine, blackboard), "interface", interface_of(machine), "states", states,
+		"union", union_of(states), "limits", "transitions",
 		(json_int_t)machine->max_transitions, "seconds",
 		machine->max_secs ? json_integer(machine->max_secs) : json_null(), "usd",
-		most_usd(machine, config), EXPOSURE_BEST_EFFORT, amount(machine->best_effort_usd),
-		"refusals", refusals_of(machine, &c));
+		most_usd(fixed_budget_usd(machine, blackboard), config), EXPOSURE_BEST_EFFORT,
+		amount(machine->best_effort_usd), "refusals", refusals_of(machine, &c));
 }

@@ -6,7 +6,9 @@
  * "sets": {"reads", "writes", "egress", "env", "secrets"}, "limits": {NAME: number|null}}. In
  * limits null means unlimited. An agent of mode `run` also has the texts "verify" and "commands", a
  * tool "ok_exit" unless that is 0 alone.
- * Ranks are ordered words.
+ * Ranks are ordered words. Limits and hosts that refer to parameters have the values of the start,
+ * or the declared ones; "fixed" of the machine lists them: [{"state" (null: the budget), "key",
+ * "parameter", "value" (null: a start has yet to give it)}].
  */
 #ifndef REPORT_EXPOSURE_H
 #define REPORT_EXPOSURE_H
@@ -26,11 +28,12 @@ extern const char *const exposure_sets[EXPOSURE_SETS];
 /* The limit that binds only where spending can be measured; "usd" always binds. */
 #define EXPOSURE_BEST_EFFORT "best_effort_usd"
 
-/* Returns {"machine", "interface": see interface.h, "states": [...], "union": {"workspace",
- * "reads", ...}, "limits": {...}}, without states that touch nothing (branch, wait, terminal). New
- * reference. */
-json_t *exposure_of(
-	const struct machine *machine, const struct config *config, const char *workspace);
+/* `blackboard`: of a run that has begun; NULL: the declared values are shown.
+ * Returns {"machine", "interface": see interface.h, "fixed", "states": [...], "union":
+ * {"workspace", "reads", ...}, "limits": {...}}, without states that touch nothing (branch, wait,
+ * terminal). New reference. */
+json_t *exposure_of(const struct machine *machine, const json_t *blackboard,
+	const struct config *config, const char *workspace);
 
 /* Returns the place of `word` in its order (none < read < write; tool < agent < run); -1:
  * unknown. */

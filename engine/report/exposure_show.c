@@ -96,6 +96,24 @@ static void state_lines(const json_t *state, void (*line)(struct buf *, const ch
 	line(out, "limits", text.data);
 }
 
+/* Writes a line for each key that refers to a parameter: "scan.timeout_secs: limit = 60". */
+static void fixed_lines(const json_t *exposure,
+	void (*line)(struct buf *, const char *, const char *), struct buf *out)
+{
+	size_t i;
+	json_t *use;
+	json_array_foreach (json_object_get(exposure, "fixed"), i, use) {
+		const char *state = json_get_text(use, "state");
+		const json_t *value = json_object_get(use, "value");
+		AUTO_FREE char *text = json_is_null(value) ? NULL : json_text(value);
+		AUTO_BUF words = BUF_INIT(EXPOSURE_BYTES_MAX);
+		buf_addf(&words, "%s.%s: %s", *state ? state : "budget", json_get_text(use, "key"),
+			json_get_text(use, "parameter"));
+		buf_addf(&words, "%s%s", text ? " = " : ", which a start gives", text ? text : "");
+		line(out, i ? "" : "fixed", words.data);
+	}
+}
+
 static void union_lines(const json_t *exposure,
 	void (*line)(struct buf *, const char *, const char *), struct buf *out)
 {
@@ -115,6 +133,7 @@ static void union_lines(const json_t *exposure,
 		if (text.len)
 			line(out, name, text.data);
 	}
+	fixed_lines(exposure, line, out);
 	buf_clear(&text);
 	join_limits(&text, json_object_get(exposure, "visits"));
 	if (text.len)

@@ -1,6 +1,7 @@
 #include "report/interface.h"
 
 #include "base/json.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/template.h"
 #include "report/text.h"
@@ -10,7 +11,7 @@ enum { LINE_BYTES_MAX = 64 * 1024, VALUE_BYTES_MAX = 200 };
 
 static json_t *example_of(struct type type, const struct constraint *constraint);
 
-static json_t *parameter_of(const struct variable *variable)
+static json_t *parameter_of(const struct machine *machine, const struct variable *variable)
 {
 	AUTO_BUF allows = BUF_INIT(LINE_BYTES_MAX);
 	constraint_show(&variable->constraint, variable->type, &allows);
@@ -19,6 +20,8 @@ static json_t *parameter_of(const struct variable *variable)
 		variable->initial, "description", variable->description, "allows",
 		allows.len ? allows.data : NULL);
 	constraint_to_json(&variable->constraint, out);
+	if (fixed_is(machine, variable))
+		json_object_set_new(out, "fixed", json_true());
 	return out;
 }
 
@@ -90,7 +93,8 @@ json_t *interface_of(const struct machine *machine)
 	json_t *parameters = json_array(), *ends = json_array(), *pokes = json_array();
 	for (size_t i = 0; i < machine->variable_count; i++)
 		if (machine->variables[i].owner == OWNER_OPERATOR)
-			json_array_append_new(parameters, parameter_of(&machine->variables[i]));
+			json_array_append_new(
+				parameters, parameter_of(machine, &machine->variables[i]));
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct terminal_state *end = state_terminal(&machine->states[i]);
 		if (end)
@@ -127,6 +131,7 @@ static void show_parameter(const json_t *parameter, struct buf *out)
 			strlen(text) > VALUE_BYTES_MAX ? "..." : "");
 	else
 		buf_adds(out, ", required");
+	buf_adds(out, json_is_true(json_object_get(parameter, "fixed")) ? ", fixed" : "");
 	show_narrowed(parameter, out);
 }
 

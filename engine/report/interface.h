@@ -8,7 +8,8 @@
 #include "machine/machine.h"
 
 /* Returns {"parameters": [{"name", "type", "required", "value", "description", "enum", "min",
- * "max", "max_len", "allows"}], "pokes": [{"name": "STATE.FIELD", "type", "optional",
+ * "max", "max_len", "allows", "fixed" (true:
+ * a limit or a host refers to it)}], "pokes": [{"name": "STATE.FIELD", "type", "optional",
  * "description", ...}], "returns": [{"name", "type", "optional", "untrusted", ...}], "ends":
  * [{"state", "status", "exit"}]}; members that a parameter or a field lacks are left out, "pokes"
  * of a machine whose waits take any poke, and "returns" of one without a result. "untrusted": a

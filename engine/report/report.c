@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/num.h"
+#include "machine/fixed.h"
 #include "report/html.h"
 #include "report/repositories_text.h"
 #include "report/show.h"
@@ -132,9 +133,10 @@ static void add_cost(const struct report *report, struct buf *out)
 		buf_adds(out, t->microusd ? "\xe2\x89\xa5 " : "no price");
 	if (!t->unpriced || t->microusd)
 		text_money(out, t->microusd);
-	if (report->machine->max_usd.present) {
+	const struct opt_float most = fixed_budget_usd(report->machine, report->before);
+	if (most.present) {
 		buf_adds(out, "<small>of at most ");
-		text_money(out, num_microusd(report->machine->max_usd.value));
+		text_money(out, num_microusd(most.value));
 		buf_adds(out, "</small>");
 	}
 	buf_adds(out, "</dd></div>\n");

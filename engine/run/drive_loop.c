@@ -8,6 +8,7 @@
 #include "instance/budget.h"
 #include "instance/pokes.h"
 #include "instance/stop.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/template.h"
 #include "run/hook.h"
@@ -547,7 +548,8 @@ static bool take_step(struct drive *drive)
 		    sizeof(reason)))
 		return finish(drive, END_BUDGET, false, reason, NULL);
 	if (position_exhausted(&drive->at)) {
-		struct fact fact = {.kind = FACT_VISITS, .visits = state->max_visits};
+		struct fact fact = {.kind = FACT_VISITS,
+			.visits = fixed_max_visits(state, drive->at.blackboard)};
 		return commit_fact(drive, &fact, true);
 	}
 	if (!announce(drive))

@@ -77,11 +77,11 @@ static int open_ends(struct run *run, const struct step *step, struct err *e)
 	return 0;
 }
 
-/* Starts a broker if the policy asks for one. The list of hosts is the state's. */
+/* Starts a broker if the policy asks for one. The list of hosts is the plan's. */
 static int start_egress(struct live *live, const struct step *step, struct run *run, struct err *e)
 {
-	struct egress_ask ask = {.hosts = step->state->tool.hosts,
-		.host_count = step->state->tool.host_count,
+	struct egress_ask ask = {.hosts = step->hosts,
+		.host_count = step->host_count,
 		.private_hosts = live->config->sandbox.private_hosts.items,
 		.private_count = live->config->sandbox.private_hosts.count,
 		.upstream_proxy = live->config->sandbox.upstream_proxy};

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "instance/budget.h"
+#include "machine/fixed.h"
 #include "machine/template.h"
 
 #include <math.h>
@@ -110,7 +111,7 @@ int plan_step(const struct plan_env *env, const struct position *position, struc
 		.seq = position->seq + 1,
 		.attempt = position->attempt,
 		.execution = position->executions + 1,
-		.timeout_secs = position->state->timeout_secs};
+		.timeout_secs = fixed_timeout_secs(position->state, position->blackboard)};
 	snprintf(s.dir, sizeof(s.dir), "states/%llu-%s", (unsigned long long)s.seq,
 		position->state->name);
 	if (planners[position->state->kind]->plan(env, position, &s, e)) {

@@ -20,6 +20,8 @@ struct plan_env {
 	bool record;            /* the agent reports every exchange */
 };
 
+enum { STEP_HOSTS_MAX = 64 }; /* as in the schema */
+
 /* The next execution of a tool or agent state. */
 struct step {
 	const struct state *state;
@@ -30,6 +32,8 @@ struct step {
 	/* Tool: its jail, and the command with its timeout and environment. */
 	struct jail_policy policy;
 	struct jail_order order;
+	const char *hosts[STEP_HOSTS_MAX]; /* tool: the hosts of its list; borrowed */
+	size_t host_count;
 	char *stdin_text; /* tool: its stdin; NULL: /dev/null */
 	size_t stdin_len;
 	const json_t *poke;             /* tool: to write to data/poke.json; NULL: none; borrowed */

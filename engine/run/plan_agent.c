@@ -1,4 +1,5 @@
 #include "instance/budget.h"
+#include "machine/fixed.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
@@ -33,6 +34,7 @@ static struct caps caps_left(
 	const struct position *position, const struct config *config, bool metered)
 {
 	const struct agent_state *a = &position->state->agent;
+	const json_t *board = position->blackboard;
 	struct caps left = {-1, -1, -1, -1};
 	lower(&left.input_tokens, count(a->max_input_tokens), position->step.input_tokens);
 	lower(&left.input_tokens, config->budget.max_input_tokens, position->totals.input_tokens);
@@ -46,8 +48,9 @@ static struct caps caps_left(
 		lower(&left.output_tokens, count(a->max_tokens_fallback),
 			position->step.output_tokens);
 	}
-	lower(&left.hard_microusd, budget_microusd(a->max_usd), position->step.microusd);
-	lower(&left.hard_microusd, budget_microusd(position->machine->max_usd),
+	lower(&left.hard_microusd, budget_microusd(fixed_max_usd(position->state, board)),
+		position->step.microusd);
+	lower(&left.hard_microusd, budget_microusd(fixed_budget_usd(position->machine, board)),
 		position->totals.microusd);
 	lower(&left.hard_microusd, config->budget.max_microusd, position->totals.microusd);
 	lower(&left.soft_microusd, budget_microusd(a->best_effort_usd), position->step.microusd);
@@ -64,7 +67,8 @@ static struct agent_limits limits(
 					    : config->agent.max_iterations;
 	if (a->max_iterations.present)
 		turns = a->max_iterations.value;
-	return (struct agent_limits){.timeout_secs = position->state->timeout_secs,
+	return (struct agent_limits){
+		.timeout_secs = fixed_timeout_secs(position->state, position->blackboard),
 		.max_iterations = turns,
 		.max_output_tokens_per_call = config->agent.max_output_tokens,
 		.context_tokens = config->agent.context_tokens,
@@ -164,7 +168,7 @@ static void make_task(const struct plan_env *env, const struct position *positio
 
 /* Adds how commands may be run in `run` mode. An agent that only reads runs none. */
 static void add_commands(
-	const struct plan_env *env, const struct state *state, struct agent_order *order)
+	const struct plan_env *env, int64_t timeout_secs, struct agent_order *order)
 {
 	const struct config *c = env->confine.config;
 	const struct config_list *argv = &c->workflow.verify_command;
@@ -173,7 +177,7 @@ static void add_commands(
 		.run = config_word("sandbox.run_commands", c->sandbox.run_commands),
 		.approval = config_word("approval.default", c->approval.mode),
 		.auto_approve = env->auto_approve,
-		.timeout_secs = state->timeout_secs,
+		.timeout_secs = timeout_secs,
 		.verify_timeout_secs = c->workflow.verify_timeout_secs};
 	order->commands->policy.env = plan_environment(env);
 	if (argv->count)
@@ -225,7 +229,7 @@ int plan_agent(const struct plan_env *env, const struct position *position, stru
 		    &env->confine, providers, ARRAY_LEN(providers), dir, &out->agent_order, e))
 		return err_wrap(e, "state %s", position->state->name);
 	if (position->state->agent.mode == MODE_RUN)
-		add_commands(env, position->state, &out->agent_order);
+		add_commands(env, out->timeout_secs, &out->agent_order);
 	make_task(env, position, out, &left, &out->agent_task);
 	out->agent_task.prompt = arena_copy(&out->agent_task.arena, prompt.data, prompt.len);
 	return 0;

@@ -2,6 +2,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "launch/launcher.h"
+#include "machine/fixed.h"
 #include "machine/template.h"
 #include "run/plan_kinds.h"
 
@@ -82,17 +83,17 @@ json_t *plan_environment(const struct plan_env *env)
 	return out;
 }
 
-/* Writes the names that reach the jail's own loopback interface, for no_proxy. A name that `state`
+/* Writes the names that reach the jail's own loopback interface, for no_proxy. A name that `step`
  * lists as a host is left out: it means the operator's host, which only the proxy reaches. */
-static void direct_names(const struct tool_state *state, struct buf *out)
+static void direct_names(const struct step *step, struct buf *out)
 {
 	static const char *const own[] = {"localhost", "127.0.0.1", "::1"};
 	for (size_t i = 0; i < ARRAY_LEN(own); i++) {
 		bool listed = false;
-		for (size_t k = 0; k < state->host_count && !listed; k++) {
+		for (size_t k = 0; k < step->host_count && !listed; k++) {
 			struct host_port host;
-			listed = !host_rule_decode(&host, state->hosts[k], NULL) &&
-				 !host.wildcard && !strcmp(host.host, own[i]);
+			listed = !host_rule_decode(&host, step->hosts[k], NULL) && !host.wildcard &&
+				 !strcmp(host.host, own[i]);
 		}
 		if (!listed)
 			buf_addf(out, "%s%s", out->len ? "," : "", own[i]);
@@ -105,9 +106,9 @@ static json_t *environment(const struct plan_env *env, const struct step *step)
 {
 	json_t *out = plan_environment(env);
 	const struct tool_state *t = &step->state->tool;
-	if (t->host_count) {
+	if (step->host_count) {
 		AUTO_BUF direct = BUF_INIT(64);
-		direct_names(t, &direct);
+		direct_names(step, &direct);
 		json_object_set_new(out, "NO_PROXY", json_string(direct.len ? direct.data : ""));
 		json_object_set_new(out, "no_proxy", json_string(direct.len ? direct.data : ""));
 	}
@@ -155,6 +156,7 @@ static void not_run(struct step *step, const char *why)
 int plan_tool(const struct plan_env *env, const struct position *position, struct step *out,
 	struct err *e)
 {
+	const struct tool_state *t = &position->state->tool;
 	json_auto_t *argv = json_array();
 	if (render_argv(env, position, argv, e) || render_stdin(position, out, e))
 		return -1;
@@ -172,11 +174,13 @@ int plan_tool(const struct plan_env *env, const struct position *position, struc
 		not_run(out, why);
 		return 0;
 	}
+	for (size_t i = 0; i < t->host_count && i < STEP_HOSTS_MAX; i++)
+		out->hosts[out->host_count++] = fixed_host(t, i, position->blackboard);
 	out->poke = position->poke;
 	out->policy = confine_policy(&env->confine, position->state);
 	out->order = (struct jail_order){.argv = json_incref(argv),
 		.env = environment(env, out),
-		.timeout_secs = position->state->timeout_secs};
+		.timeout_secs = out->timeout_secs};
 	AUTO_FREE char *text = jail_order_text(&out->order);
 	if (!text || strlen(text) > LAUNCHER_ORDER_BYTES_MAX)
 		not_run(out, "the command rendered to more than 192 KiB");

@@ -19,7 +19,7 @@ static void show(const struct machine *machine)
 	if (!config)
 		config =
 			config_rehearsal(NULL, 0, API_OPENAI, "http://127.0.0.1:1", "/nonexistent");
-	json_auto_t *exposure = exposure_of(machine, config, "/srv/ws");
+	json_auto_t *exposure = exposure_of(machine, NULL, config, "/srv/ws");
 	graph_mermaid(machine, &out);
 	graph_dot(machine, &out);
 	graph_text(machine, &out);

@@ -140,7 +140,7 @@ static json_t *exposure_under(const struct call *call, const struct setup *setup
 	if (setup_load(&own, call))
 		return NULL;
 	config_overlay(own.config, &loaded->doc, loaded->machine->config, findings);
-	json_t *exposure = exposure_of(loaded->machine, own.config, setup->paths.workspace);
+	json_t *exposure = exposure_of(loaded->machine, NULL, own.config, setup->paths.workspace);
 	setup_done(&own);
 	return exposure;
 }

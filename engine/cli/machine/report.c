@@ -67,14 +67,14 @@ static int write_page(const struct opened_instance *instance, struct buf *page, 
 	findings_init(&ignored);
 	config_overlay(instance->setup.config, &instance->loaded.doc, m->config, &ignored);
 	findings_done(&ignored);
-	json_auto_t *exposure =
-		exposure_of(m, instance->setup.config, instance->setup.statedir.workspace);
-	/* The report is about a past run, not about one that would start now. */
-	json_object_del(exposure, "refusals");
 	report_init(&r, m, instance->instance.id);
 	r.digest = instance->loaded.bundle->digest;
-	r.exposure = exposure;
 	int failed = collect(&r, instance, e);
+	json_auto_t *exposure = exposure_of(
+		m, r.before, instance->setup.config, instance->setup.statedir.workspace);
+	/* The report is about a past run, not about one that would start now. */
+	json_object_del(exposure, "refusals");
+	r.exposure = exposure;
 	if (!failed)
 		report_html(&r, page);
 	report_done(&r);

@@ -1,4 +1,5 @@
 #include "machine/analyse/analyse.h"
+#include "machine/fixed.h"
 #include "machine/kind.h"
 #include "machine/site.h"
 #include "machine/visit.h"
@@ -124,6 +125,8 @@ void analyse_uses(const struct machine *machine, struct findings *findings)
 			mark_record(&u, machine->records[i]->fields[f].type);
 	for (size_t i = 0; i < machine->state_count; i++)
 		visit_state(&u, &machine->states[i]);
+	for (const struct fixed_use *use = machine->fixed; use; use = use->next)
+		u.read[use->parameter - machine->variables] = true;
 	for (size_t i = 0; i < machine->variable_count; i++)
 		report_variable(&u, i);
 	report_schemas(&u);
