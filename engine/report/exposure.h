@@ -45,6 +45,11 @@ int exposure_rank(const char *what, const char *word);
 size_t exposure_compare(const json_t *old, const json_t *now, const struct machine *machine,
 	struct findings *findings);
 
+/* Does the same for a bundle that is new as a whole: each host that it may reach, each path that it
+ * may write outside the workspace and each secret is a widening. */
+size_t exposure_compare_new(
+	const json_t *now, const struct machine *machine, struct findings *findings);
+
 /* Write the exposure for a reviewer: in at most 100 columns, as Markdown, or as a part of a
  * page. */
 void exposure_text(const json_t *exposure, struct buf *out);

@@ -281,3 +281,19 @@ size_t exposure_compare(const json_t *old, const json_t *now, const struct machi
 	}
 	return c.widened;
 }
+
+size_t exposure_compare_new(
+	const json_t *now, const struct machine *machine, struct findings *findings)
+{
+	static const char *const sets[] = {"egress", "writes", "secrets"};
+	struct comparing c = {.findings = findings, .machine = machine};
+	json_auto_t *nothing = json_object();
+	size_t i;
+	json_t *state;
+	json_array_foreach (json_object_get(now, "states"), i, state) {
+		c.state = json_get_text(state, "state");
+		for (size_t set = 0; set < ARRAY_LEN(sets); set++)
+			tell_missing(&c, sets[set], json_object_get(state, "sets"), nothing, true);
+	}
+	return c.widened;
+}

@@ -31,6 +31,20 @@ against() {
 	echo "$output" "$stderr"
 }
 
+@test "--against none: every host, path and secret of a new bundle is a widening, and a path stays a path" {
+	run --separate-stderr agent6 machine check ../new --against none
+	echo "$output" "$stderr"
+	[[ $status -eq 0 && $stderr != *confinement-* ]]
+	sed -i 's/    env: /    allow_network: ["api.example:443", "b.example:80"]\n    writes: [\/srv\/out]\n    secrets: [TOKEN]\n&/' ../new/machine.yaml
+	run --separate-stderr agent6 machine check ../new --against none
+	echo "$output" "$stderr"
+	[[ $status -eq 4 && $(grep -c 'warning\[confinement-widened\]: fetch: ' <<<"$stderr") -eq 4 ]]
+	[[ $stderr == *"machine.yaml:13:21: warning"*"fetch: api.example:443 is new in egress"* ]]
+	[[ $stderr == *"/srv/out is new in writes"* && $stderr == *"TOKEN is new in secrets"* ]]
+	run --separate-stderr agent6 machine check ../new --against ./none
+	[[ $status -eq 2 && $stderr == *"by its path, or \`none\`; "*"none: No such file or directory"* ]]
+}
+
 @test "--report: per state and for the machine, within 80 columns" {
 	run --separate-stderr agent6 machine check --report ../old "$AGENT6_SRC/examples/triage"
 	[ "$status" -eq 0 ]

@@ -17,6 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The word for no older bundle; a directory of that name is ./none. */
+#define AGAINST_NOTHING "none"
+
 enum { CHECK_BYTES_MAX = 256 * 1024 * 1024, SHOWN_COLUMNS = 80, DESCRIPTION_MAX = 400 };
 
 /* The findings of all bundles together: one report, in the order in which the bundles were
@@ -121,8 +124,8 @@ static int open_old(struct loaded *loaded, const char *path, struct err *e)
 	int failed = loaded_open(loaded, path, &ignored, e);
 	if (failed && e->number == ENOENT)
 		err_wrap(e,
-			"--against names an older bundle by its path; of a revision, check out a "
-			"copy first (git worktree add -q ../before REV)");
+			"--against names an older bundle by its path, or `none`; of a revision, "
+			"check out a copy first (git worktree add -q ../before REV)");
 	if (!failed && !loaded->machine)
 		failed = err_set(e,
 			"%s, which --against names, is not a valid bundle; check it by itself",
@@ -145,12 +148,18 @@ static json_t *exposure_under(const struct call *call, const struct setup *setup
 	return exposure;
 }
 
-/* Compares for --against: reports what the bundle may touch that OLD could not. */
+/* Compares for --against: reports what the bundle may touch that OLD, or nothing, could not. */
 static int compare(const struct call *call, struct checking *checking, const struct setup *setup,
 	struct err *e)
 {
 	struct loaded old = {0};
 	const struct machine *m = checking->count ? checking->loaded[0].machine : NULL;
+	if (!strcmp(call_value(call, "against"), AGAINST_NOTHING)) {
+		if (m)
+			checking->widened = exposure_compare_new(
+				checking->exposures[0], m, &checking->findings);
+		return 0;
+	}
 	int failed = open_old(&old, call_value(call, "against"), e);
 	if (!failed && m) {
 		struct findings ignored;
@@ -429,7 +438,7 @@ static const struct verb_option options[] = {{"strict", NULL, "warnings fail too
 		"how findings and the report are printed (text)", false},
 	{"json", NULL, "the same as --format json", false},
 	{"report", NULL, "print what every state may touch on this host", false},
-	{"against", "OLD", "say what BUNDLE may touch that OLD could not; exit 4 if anything",
+	{"against", "OLD", "say what BUNDLE may touch that OLD (none: nothing) could not; exit 4",
 		false},
 	{"allowed-signers", "FILE", "refuse a bundle that nobody in FILE signed", false},
 	{"config", "FILE", "a configuration file on top of the operator's own", false},
