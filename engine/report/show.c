@@ -7,19 +7,14 @@
 #include "journal/journal.h"
 #include "report/autorun_text.h"
 #include "report/interface.h"
+#include "report/show_private.h"
 #include "report/text.h"
 #include "run/question.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
 
-enum {
-	LINE_BYTES_MAX = 64 * 1024,
-	NAME_COLUMNS = 16,
-	EDGE_COLUMNS = 24,
-	HANG_COLUMNS = 7,
-	REASON_COLUMNS = 200
-};
+enum { NAME_COLUMNS = 16, EDGE_COLUMNS = 24, HANG_COLUMNS = 7, REASON_COLUMNS = 200 };
 
 void show_init(struct show *show, bool json, bool quiet)
 {
@@ -32,7 +27,7 @@ void show_init(struct show *show, bool json, bool quiet)
 		.terminal_fd = -1};
 }
 
-static void paint(const struct show *show, struct buf *out, const char *code, const char *text)
+void show_paint(const struct show *show, struct buf *out, const char *code, const char *text)
 {
 	if (show->colour)
 		buf_addf(out, "\033[%sm", code);
@@ -49,8 +44,7 @@ static bool in_background(void)
 	return front >= 0 && front != getpgrp();
 }
 
-/* Erases the live line. A terminal that has become narrower may have broken it into several. */
-static void erase_live(struct show *show)
+void show_erase(struct show *show)
 {
 	if (in_background())
 		show->live_columns = 0;
@@ -63,9 +57,9 @@ static void erase_live(struct show *show)
 	show->live_columns = 0;
 }
 
-static void print_line(struct show *show, const struct buf *line)
+void show_print(struct show *show, const struct buf *line)
 {
-	erase_live(show);
+	show_erase(show);
 	text_print(line->data, HANG_COLUMNS);
 }
 
@@ -111,7 +105,7 @@ static void add_fact(struct buf *out, const struct line *line)
 			.unpriced = fact->agent.spend.unpriced,
 			.unmetered = fact->agent.spend.unmetered};
 	show_spend_short(out, &spent);
-	AUTO_BUF why = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF why = BUF_INIT(SHOW_LINE_BYTES_MAX);
 	show_failure(&why, line);
 	size_t width = wrap_width(out->data, out->len) + why.len;
 	/* A reason that does not fit gets a line of its own. */
@@ -142,7 +136,7 @@ static void begin_step(
 	text_pad(out, at, EDGE_COLUMNS);
 	AUTO_BUF duration = BUF_INIT(64);
 	text_duration(&duration, timed ? fact->tool.wall_ms.value : elapsed_ms);
-	paint(show, out, "2", duration.data);
+	show_paint(show, out, "2", duration.data);
 }
 
 static void step_line(
@@ -168,7 +162,7 @@ static void begin_line(
 	json_t *override;
 	(void)show;
 	(void)elapsed_ms;
-	AUTO_BUF text = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF text = BUF_INIT(SHOW_LINE_BYTES_MAX);
 	buf_addf(&text, "machine %s, %.*s, profile %s", line->begin.machine, DIGEST_COLUMNS,
 		line->begin.bundle, line->begin.profile);
 	json_array_foreach (line->begin.overrides, i, override)
@@ -188,9 +182,9 @@ static void armed_line(
 	text_clean(out, line->state, 64);
 	text_pad(out, at, NAME_COLUMNS);
 	if (clock_parse(wake, strlen(wake), &until_us) || clock_parse(ts, strlen(ts), &from_us)) {
-		paint(show, out, "2", "waits to be poked");
+		show_paint(show, out, "2", "waits to be poked");
 	} else {
-		paint(show, out, "2", "waits ");
+		show_paint(show, out, "2", "waits ");
 		text_duration(out, (until_us - from_us + 500) / 1000);
 		buf_adds(out, ", until ");
 		text_when(out, wake);
@@ -206,7 +200,7 @@ static void refused_line(
 {
 	(void)elapsed_ms;
 	buf_adds(out, "       ");
-	paint(show, out, "33", "refused a poke");
+	show_paint(show, out, "33", "refused a poke");
 	buf_adds(out, ": ");
 	text_clean(out, line->refused.reason, 1000);
 }
@@ -220,7 +214,7 @@ static void notify_line(
 		[NOTIFY_LEVEL_COUNT] = "36"};
 	(void)elapsed_ms;
 	buf_adds(out, "       ");
-	paint(show, out, colours[line->notify.level], notify_level_name(line->notify.level));
+	show_paint(show, out, colours[line->notify.level], notify_level_name(line->notify.level));
 	buf_adds(out, ": ");
 	text_clean(out, line->notify.message, 1000);
 }
@@ -236,7 +230,7 @@ static void egress_line(
 		AUTO_BUF text = BUF_INIT(1024);
 		text_refusal(&text, line->egress.endpoint, why, json_integer_value(count));
 		buf_addf(out, "%s       ", out->len ? "\n" : "");
-		paint(show, out, "33", text.data);
+		show_paint(show, out, "33", text.data);
 	}
 }
 
@@ -254,7 +248,7 @@ static void autorun_line(
 	if (!json_array_size(files) && !rest.len)
 		return;
 	buf_adds(out, "       ");
-	paint(show, out, "33", "changed, and programs on this host run or obey them:");
+	show_paint(show, out, "33", "changed, and programs on this host run or obey them:");
 	json_array_foreach (files, i, file) {
 		if (i == SHOWN_MAX)
 			break;
@@ -300,7 +294,7 @@ static bool is_boundary(enum line_type type)
 void show_event(struct show *show, const struct line *line)
 {
 	int64_t now_us = show->last_us;
-	AUTO_BUF out = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF out = BUF_INIT(SHOW_LINE_BYTES_MAX);
 	clock_parse(line->ts, strlen(line->ts), &now_us);
 	if (line->type != LINE_TYPE_COUNT && adders[line->type])
 		adders[line->type](
@@ -310,7 +304,7 @@ void show_event(struct show *show, const struct line *line)
 	if (line->type == LINE_RETRY) /* nothing runs before its end */
 		clock_parse(line->retry.until, strlen(line->retry.until), &show->last_us);
 	if (out.len)
-		print_line(show, &out);
+		show_print(show, &out);
 }
 
 /* --- the listener ----------------------------------------------------------------------------- */
@@ -382,8 +376,8 @@ void show_live(struct show *show, const char *text)
 {
 	if (show->mode != SHOW_LIVE)
 		return;
-	AUTO_BUF clipped = BUF_INIT(LINE_BYTES_MAX);
-	erase_live(show);
+	AUTO_BUF clipped = BUF_INIT(SHOW_LINE_BYTES_MAX);
+	show_erase(show);
 	if (in_background())
 		return;
 	text_clean(&clipped, text, live_columns());
@@ -395,7 +389,7 @@ void show_live(struct show *show, const char *text)
 static void on_activity(void *ctx, const struct activity *now)
 {
 	struct show *s = ctx;
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(SHOW_LINE_BYTES_MAX);
 	buf_adds(&line, now->preparing ? now->preparing : "");
 	if (!s->last_us) /* the first line of this run, which may continue another */
 		s->last_us = now->began_unix_us;
@@ -407,11 +401,11 @@ static void on_activity(void *ctx, const struct activity *now)
 static void on_notice(void *ctx, const char *text)
 {
 	struct show *s = ctx;
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
+	AUTO_BUF line = BUF_INIT(SHOW_LINE_BYTES_MAX);
 	if (s->quiet)
 		return;
 	text_clean(&line, text, 2000);
-	erase_live(s);
+	show_erase(s);
 	text_complain("%s", line.data);
 }
 
@@ -419,7 +413,7 @@ static void on_notice(void *ctx, const char *text)
 static void on_prompt(void *ctx, const char *text)
 {
 	struct show *s = ctx;
-	erase_live(s);
+	show_erase(s);
 	fflush(stdout);
 	fcntl(s->terminal_fd, F_SETFL, 0);
 	io_write(s->terminal_fd, text, strlen(text));
@@ -448,150 +442,4 @@ struct drive_listener show_listener(struct show *show)
 		.terminal_fd = show->terminal_fd,
 		.tick_ms = show->mode == SHOW_LIVE ? 200 : 0,
 		.ctx = show};
-}
-
-/* --- the end ---------------------------------------------------------------------------------- */
-
-/* Adds the command that wakes it, with data of the form that the wait takes. */
-static void add_poke(
-	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
-{
-	json_auto_t *poke = show->machine ? interface_poke(show->machine, result->state) : NULL;
-	buf_addf(line, "\nWake it %s: ", result->wake_unix_us ? "earlier" : "up");
-	interface_poke_command(poke, id, line);
-	buf_adds(line, ", then the same command again");
-}
-
-static void add_wait(
-	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
-{
-	char wake[CLOCK_TEXT_BYTES];
-	buf_addf(line, "\nIt waits in state %s ", result->state);
-	if (result->wake_unix_us) {
-		clock_text(result->wake_unix_us, wake);
-		buf_adds(line, "until ");
-		text_when(line, wake);
-		buf_adds(line, "; the same command continues it then.");
-	} else {
-		buf_adds(line, "to be poked.");
-	}
-	if (show->id)
-		add_poke(show, line, id, result);
-}
-
-/* Says so of a run that was stopped, to whoever ran it and to whoever watches it alike. */
-static void add_parked(struct buf *line, const char *state)
-{
-	buf_adds(line, "It is parked before state ");
-	text_clean(line, state, 64);
-	buf_adds(line, "; running it again continues it.");
-}
-
-static void add_next(
-	struct show *show, struct buf *line, const char *id, const struct drive_result *result)
-{
-	bool parked = result->status == RUN_STOPPED || result->status == RUN_INTERRUPTED ||
-		      result->status == RUN_TERMINATED;
-	if (parked && !show->thrown_away)
-		buf_adds(line, "\n");
-	if (show->thrown_away && (parked || result->status == RUN_WAITING))
-		buf_addf(line, "\nIt %s state %s, and is thrown away; --dir DIR keeps a rehearsal.",
-			parked ? "stopped before" : "waited in", result->state);
-	else if (result->status == RUN_WAITING)
-		add_wait(show, line, id, result);
-	else if (parked)
-		add_parked(line, result->state);
-	else if (show->id && (result->status == RUN_FAILED || result->status == RUN_BUDGET))
-		buf_addf(line, "\nSee why: agent6 machine report %s -o %s.html", id, id);
-	if (show->id && result->already_ended)
-		buf_addf(line,
-			"\nRun it again: under another --id, or after agent6 machine prune %s", id);
-}
-
-/* Returns the reason, unless the next line says it better. */
-static const char *reason_of(const struct drive_result *result)
-{
-	return result->status == RUN_WAITING || result->status == RUN_STOPPED ? "" : result->reason;
-}
-
-/* Adds ": 3 conversations sorted (17 steps, 5,032 in, 278 out tokens, $0.0064)". */
-static void add_outcome(struct buf *out, const struct drive_result *result)
-{
-	if (*reason_of(result)) {
-		buf_adds(out, ": ");
-		text_clean(out, reason_of(result), 1000);
-	}
-	buf_addf(out, "  (%ju step%s", (uintmax_t)result->seq, result->seq == 1 ? "" : "s");
-	show_retries(out, &result->totals, result->seq);
-	size_t at = out->len;
-	buf_adds(out, ", ");
-	show_spend(out, &result->totals);
-	if (out->len == at + 2)
-		out->len = at;
-	buf_adds(out, ")");
-}
-
-/* Writes "sort ended failed: no model (3 steps)", the only line for whoever starts runs from a
- * timer. */
-void show_ended(struct show *show, const char *id, const struct drive_result *result)
-{
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	bool before = result->already_ended;
-	erase_live(show);
-	buf_addf(&line, "%s %s %s", id, before ? "had ended before:" : "ended",
-		run_status_name(result->status));
-	add_outcome(&line, result);
-	if (before)
-		add_next(show, &line, id, result);
-	text_complain("%s", line.data);
-}
-
-void show_result(struct show *show, const char *id, const struct drive_result *result)
-{
-	AUTO_BUF line = BUF_INIT(LINE_BYTES_MAX);
-	erase_live(show);
-	bool refused = result->status == RUN_REFUSED || result->status == RUN_NO_SANDBOX ||
-		       result->status == RUN_DAMAGED || result->status == RUN_BROKEN;
-	if (refused) {
-		text_complain("%s", result->reason);
-		return;
-	}
-	if (show->mode == SHOW_QUIET &&
-		(result->status == RUN_FAILED || result->status == RUN_BUDGET))
-		show_ended(show, id, result);
-	if (show->mode == SHOW_JSON || show->mode == SHOW_QUIET)
-		return;
-	const char *colour = result->status == RUN_OK       ? "32"
-			     : result->status == RUN_FAILED ? "31"
-							    : "33";
-	if (result->already_ended)
-		buf_addf(&line, "%s had ended before: ", id);
-	/* Only a replay ends without a status: it does not know whether somebody runs the
-	 * instance. */
-	paint(show, &line, colour,
-		result->status == RUN_RUNNING ? "not ended" : run_status_name(result->status));
-	add_outcome(&line, result);
-	add_next(show, &line, id, result);
-	print_line(show, &line);
-}
-
-static void show_stop(struct show *show, const struct line *line)
-{
-	AUTO_BUF out = BUF_INIT(LINE_BYTES_MAX);
-	add_parked(&out, line->state);
-	print_line(show, &out);
-}
-
-void show_end(struct show *show, const char *id, const struct line *line)
-{
-	if (line->type == LINE_STOP)
-		show_stop(show, line);
-	if (line->type != LINE_END)
-		return;
-	struct drive_result r = {.status = line->end.status == OUTCOME_OK ? RUN_OK : RUN_FAILED,
-		/* The end carries the number of the step that would have come. */
-		.seq = line->seq > 0 ? (uint64_t)line->seq - 1 : 0,
-		.totals = line->end.totals.sum};
-	snprintf(r.reason, sizeof(r.reason), "%s", line->end.reason);
-	show_result(show, id, &r);
 }
