@@ -86,6 +86,7 @@ bundles() {
 	with mkfifo x
 	with touch 'a\b'
 	with sh -c 'mkdir ../rehearsal && echo {} >../rehearsal/a.jsonl'
+	with sh -c 'mkdir -p ../rehearsal/c && echo "expect: {end: nowhere}" >../rehearsal/c/case.yaml'
 	with truncate -s 17M x
 	printf 'no archive' >flow.asm
 	said machine check ../nowhere
