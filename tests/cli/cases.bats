@@ -398,7 +398,7 @@ END
 	kill -TERM "$suite"
 	wait "$suite" || true
 	no_stage() { [[ -z $(ls tmp) ]]; }
-	eventually no_stage
+	eventually no_stage || { find tmp -maxdepth 3; ps -ef | grep agent6; cat out; false; }
 }
 
 @test "docs/rehearsing.md names every key of a case" {

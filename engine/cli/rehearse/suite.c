@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,16 +30,18 @@ struct suite {
 	struct case_result *verdicts; /* by case */
 	bool *known;
 	size_t next, told;
+	int asked_fd; /* reads the signals that ask this process to end; owned */
+	int asked;    /* one that came; 0: none */
 };
 
 /* --- in the process of a case ----------------------------------------------------------------- */
 
 static void send_verdict(int fd, const struct case_result *verdict)
 {
-	json_auto_t *value = json_pack("{s:b, s:i, s:s, s:O, s:O, s:I}", "refused",
+	json_auto_t *value = json_pack("{s:b, s:i, s:s, s:O, s:O, s:I, s:I}", "refused",
 		verdict->refused, "exit_code", verdict->exit_code, "reason", verdict->reason,
 		"differences", verdict->differences, "visits", verdict->visits, "ms",
-		(json_int_t)verdict->ms);
+		(json_int_t)verdict->ms, "recorded", (json_int_t)verdict->recorded);
 	AUTO_FREE char *text = value ? json_text(value) : NULL;
 	if (text)
 		io_write(fd, text, strlen(text));
@@ -92,6 +95,7 @@ static int read_verdict(const struct buf *text, struct case_result *out, struct 
 		.exit_code = (int)json_get_int(value, "exit_code"),
 		.differences = json_incref(differences),
 		.visits = json_incref(visits),
+		.recorded = (size_t)json_get_int(value, "recorded"),
 		.ms = json_get_int(value, "ms")};
 	snprintf(out->reason, sizeof(out->reason), "%s", json_get_text(value, "reason"));
 	return 0;
@@ -128,13 +132,20 @@ static int end_one(struct suite *suite, struct performer *performer, struct err 
 
 static int wait_for_some(struct suite *suite, struct err *e)
 {
-	struct pollfd wanted[AT_ONCE];
+	struct pollfd wanted[AT_ONCE + 1];
+	struct signalfd_siginfo asked;
 	for (size_t i = 0; i < AT_ONCE; i++)
 		wanted[i] = (struct pollfd){
 			.fd = suite->performers[i].pid ? suite->performers[i].fd : -1,
 			.events = POLLIN};
-	if (poll(wanted, AT_ONCE, -1) < 0)
+	wanted[AT_ONCE] = (struct pollfd){.fd = suite->asked_fd, .events = POLLIN};
+	if (poll(wanted, AT_ONCE + 1, -1) < 0)
 		return errno == EINTR ? 0 : err_errno(e, "cannot wait for the cases");
+	if (wanted[AT_ONCE].revents &&
+		read(suite->asked_fd, &asked, sizeof(asked)) == sizeof(asked)) {
+		suite->asked = (int)asked.ssi_signo;
+		return err_set(e, "interrupted");
+	}
 	for (size_t i = 0; i < AT_ONCE; i++)
 		if (wanted[i].revents && take_more(&suite->performers[i]) &&
 			end_one(suite, &suite->performers[i], e))
@@ -148,15 +159,21 @@ static void tell_known(struct suite *suite, suite_tell *tell, void *ctx)
 		tell(ctx, &suite->cases->items[suite->told], &suite->verdicts[suite->told]);
 }
 
-/* Ends the processes that still run; they take their stages down. */
+/* Ends the processes that still run; they take their stages down. The first signal would let a
+ * state end by itself, the second does not. */
 static void stop_all(struct suite *suite)
 {
+	for (size_t i = 0; i < AT_ONCE; i++)
+		if (suite->performers[i].pid) {
+			kill(suite->performers[i].pid, SIGINT);
+			kill(suite->performers[i].pid, SIGTERM);
+		}
 	for (size_t i = 0; i < AT_ONCE; i++) {
 		struct performer *performer = &suite->performers[i];
 		if (!performer->pid)
 			continue;
-		kill(performer->pid, SIGTERM);
-		waitpid(performer->pid, NULL, 0);
+		while (waitpid(performer->pid, NULL, 0) < 0 && errno == EINTR)
+			;
 		own_close(&performer->fd);
 		buf_done(&performer->text);
 	}
@@ -179,14 +196,28 @@ int suite_run(const struct call *call, const struct loaded *loaded, const struct
 	suite_tell *tell, void *ctx, struct err *e)
 {
 	struct suite suite = {.call = call, .loaded = loaded, .cases = cases};
+	sigset_t blocked, before;
+	/* The processes inherit this: one that has not begun its run yet would else be ended by a
+	 * signal, and leave its stage. */
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGINT);
+	sigaddset(&blocked, SIGTERM);
+	sigaddset(&blocked, SIGHUP);
+	sigprocmask(SIG_BLOCK, &blocked, &before);
+	suite.asked_fd = signalfd(-1, &blocked, SFD_CLOEXEC);
 	suite.verdicts = calloc(cases->count + 1, sizeof(*suite.verdicts));
 	suite.known = calloc(cases->count + 1, sizeof(*suite.known));
-	int failed = suite.verdicts && suite.known ? run_all(&suite, tell, ctx, e)
-						   : err_set(e, "out of memory");
+	int failed = suite.verdicts && suite.known && suite.asked_fd >= 0
+			     ? run_all(&suite, tell, ctx, e)
+			     : err_set(e, "out of memory");
 	stop_all(&suite);
+	own_close(&suite.asked_fd);
 	for (size_t i = 0; suite.verdicts && i < cases->count; i++)
 		verdict_done(&suite.verdicts[i]);
 	free(suite.verdicts);
 	free(suite.known);
+	if (suite.asked)
+		raise(suite.asked);
+	sigprocmask(SIG_SETMASK, &before, NULL);
 	return failed;
 }
