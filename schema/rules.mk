@@ -1,5 +1,5 @@
 # The published schemas become tables: see schema/tools/shape_gen.c.
-shape_names := machine config secrets case
+shape_names := machine config secrets case tools
 shape_headers := $(shape_names:%=$(out)/gen/%_shape.h)
 
 host_cc = @mkdir -p $(@D) && $(CC) $(CPPFLAGS) -std=gnu17 -g -O1 $(warnings) -o $@ $(filter %.c,$^)

@@ -13,6 +13,7 @@ struct shape;
 
 extern const struct shape *const shape_machine; /* a machine file */
 extern const struct shape *const shape_config;  /* an operator configuration file */
+extern const struct shape *const shape_tools;   /* a line of rehearsal/NAME/tools.jsonl */
 extern const struct shape *const shape_case;    /* rehearsal/NAME/case.yaml */
 extern const struct shape *const shape_secrets; /* secrets.yaml */
 

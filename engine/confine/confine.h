@@ -35,11 +35,18 @@ struct confine {
 	/* In addition to .git, sandbox.protect and sandbox.hide. */
 	const struct reserved_path *reserved;
 	bool allow_root_jail;
+	const bool *recorded; /* by state: it is never executed; NULL: all are */
 	/* For a machine that writes code and so works in a clone (run/workspace.h); all NULL for
 	 * others. */
 	const char *origin, *clone; /* the repository's work tree, and that of the clone */
 	const char *objects;        /* the object directory that the clone borrows from */
 };
+
+/* Reports whether a state is never executed, so that nothing needs to be granted for it. */
+static inline bool confine_is_recorded(const struct confine *confine, const struct state *state)
+{
+	return confine->recorded && confine->recorded[state->index];
+}
 
 /* Returns what the network matrix (config/network.h) gives a tool state here. `state` NULL: a state
  * that asks for nothing, as agents and their commands do. */

@@ -360,6 +360,8 @@ size_t confine_refusals(
 	for (size_t i = 0; i < machine->state_count; i++) {
 		const struct state *s = &machine->states[i];
 		struct err why = ERR_NONE;
+		if (confine_is_recorded(confine, s))
+			continue;
 		if (confine_check_reserved(confine, s, &why) ||
 			(state_tool(s) && !cloned && confine_check_found(confine, s, &why)))
 			refuse(&r, s->name, why.text);

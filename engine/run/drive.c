@@ -11,6 +11,7 @@
 #include "machine/predicate.h"
 #include "run/drive_private.h"
 #include "run/profile.h"
+#include "run/recorded.h"
 #include "run/secret.h"
 #include "run/sleep.h"
 #include "run/token.h"
@@ -219,11 +220,24 @@ static bool find_profile(struct drive *drive)
 	return true;
 }
 
+/* Notes the states that a rehearsal has recorded, for which nothing needs to be granted. */
+static void note_recorded(struct drive *drive)
+{
+	const struct recorded *recorded = drive->request->recorded;
+	const struct machine *m = drive->request->machine;
+	bool *states =
+		recorded ? arena_array(&drive->arena, m->state_count + 1, sizeof(bool)) : NULL;
+	for (size_t i = 0; states && i < m->state_count; i++)
+		states[i] = recorded->has(recorded->ctx, &m->states[i]);
+	drive->env.confine.recorded = states;
+}
+
 /* Refuses a start if a state asks for something that this host or the operator refuses. */
 static bool check_confinement(struct drive *drive)
 {
 	const struct machine *m = drive->request->machine;
 	AUTO_BUF why = BUF_INIT(POSITION_REASON_BYTES - 1);
+	note_recorded(drive);
 	if (confine_refusals(m, &drive->env.confine, &why)) {
 		size_t len = why.len && why.data[why.len - 1] == '\n' ? why.len - 1 : why.len;
 		drive->result->ungranted = true;

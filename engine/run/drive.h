@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 struct config;
+struct recorded;
 struct reserved_path;
 
 enum { DRIVE_NAME_BYTES = 65 };
@@ -38,6 +39,7 @@ struct drive_request {
 	drive_hide *without_secrets; /* cleans the recording; needed with record_dir */
 	/* "http://127.0.0.1:PORT" in place of every provider; NULL: the real ones */
 	const char *rehearsal_url;
+	const struct recorded *recorded; /* facts in place of executions; NULL: none */
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 

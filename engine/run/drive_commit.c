@@ -60,7 +60,8 @@ static void adopt(struct drive *drive, struct position *trial)
 static void meanwhile(struct drive *drive, const struct position *next)
 {
 	bool tool = state_is(next->state, TRAIT_COMMAND) && !next->ended && !next->retry_at_us &&
-		    !position_exhausted(next);
+		    !position_exhausted(next) &&
+		    !confine_is_recorded(&drive->env.confine, next->state);
 	if (state_is(next->state, TRAIT_ENDS))
 		jails_retire(&drive->live.jails);
 	if (!tool || !jails_none(&drive->live.jails))

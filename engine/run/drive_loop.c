@@ -12,6 +12,7 @@
 #include "machine/kind.h"
 #include "machine/template.h"
 #include "run/hook.h"
+#include "run/recorded.h"
 #include "run/recording.h"
 #include "run/sleep.h"
 
@@ -314,6 +315,19 @@ static int64_t until(const struct drive *drive, int64_t wake_us)
 	return deadline_us && (!wake_us || deadline_us < wake_us) ? deadline_us : wake_us;
 }
 
+/* Takes a recorded fact in place of an execution. Returns false if there should be one, and none
+ * suits: the run is over. */
+static bool take_recorded(struct drive *drive, struct step *step)
+{
+	const struct recorded *recorded = drive->request->recorded;
+	struct err why = ERR_NONE;
+	if (!recorded || step->fact.kind != FACT_NONE ||
+		!recorded->has(recorded->ctx, step->state) ||
+		!recorded->take(recorded->ctx, step, &step->fact, &why))
+		return true;
+	return drive_end(drive, RUN_BROKEN, "state %s: %s", step->state->name, why.text);
+}
+
 static bool take_work(struct drive *drive)
 {
 	struct step step;
@@ -335,7 +349,7 @@ static bool take_work(struct drive *drive)
 	plan_shorten(&step, &drive->at, clock_realtime_us());
 	tell_activity(drive);
 	drive_note_autorun(drive);
-	bool on = execute(drive, &step);
+	bool on = take_recorded(drive, &step) && execute(drive, &step);
 	step_done(&step);
 	return on;
 }

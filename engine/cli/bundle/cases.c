@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "machine/blackboard.h"
+#include "machine/kind.h"
 #include "schema/read.h"
 #include "schema/shape.h"
 #include <string.h>
@@ -9,7 +10,7 @@
 enum { FOLDER_BYTES = 300, CASES_MAX = 1000 };
 
 static const char prefix[] = "rehearsal/";
-static const char case_file[] = "case.yaml";
+static const char case_file[] = "case.yaml", tools_file[] = "tools.jsonl";
 
 /* A case that is being read. */
 struct case_reading {
@@ -217,6 +218,51 @@ static void read_params(const struct case_reading *reading, const struct doc_nod
 	}
 }
 
+/* Reports an expectation that nothing can prove, because a state that could have made it true is
+ * recorded and not executed. */
+static void check_provable(const struct case_reading *reading, const struct doc_node *expect)
+{
+	const struct machine *machine = reading->loaded->machine;
+	const struct doc_pair *egress = doc_pair(expect, "egress"),
+			      *files = doc_pair(expect, "files");
+	bool calls = false, writes = false;
+	char text[300];
+	for (size_t i = 0; machine && i < machine->state_count; i++) {
+		const struct state *state = &machine->states[i];
+		const struct tool_state *tool = state_tool(state);
+		if (!tool || !recorded_steps_of(&reading->item->recorded, state->name, 0))
+			continue;
+		snprintf(text, sizeof(text),
+			"this cannot be told: state %.64s is recorded in tools.jsonl and not "
+			"executed",
+			state->name);
+		if (egress && !calls && tool->network != NETWORK_BLOCK) {
+			calls = true;
+			report(reading, &egress->key, text);
+		}
+		if (files && !writes && tool->workspace == WORKSPACE_WRITE) {
+			writes = true;
+			report(reading, &files->key, text);
+		}
+	}
+}
+
+static void read_recorded(const struct case_reading *reading)
+{
+	const struct loaded *loaded = reading->loaded;
+	AUTO_FREE char *text = NULL;
+	AUTO_FREE char *file = NULL;
+	size_t len;
+	struct err e = ERR_NONE;
+	char path[FOLDER_BYTES + 32];
+	snprintf(path, sizeof(path), "%s/%s", reading->item->folder, tools_file);
+	if (bundle_read(loaded->bundle, path, &text, &len, &e))
+		return;
+	file = loaded->has_doc ? doc_beside(&loaded->doc, path) : NULL;
+	recorded_steps_read(&reading->item->recorded, loaded->machine,
+		&(struct steps_file){file ? file : path, text, len}, reading->findings);
+}
+
 static void read_case(const struct case_reading *reading)
 {
 	struct rehearsal_case *item = reading->item;
@@ -238,6 +284,8 @@ static void read_case(const struct case_reading *reading)
 	item->description = description ? description : "";
 	read_params(reading, doc_get(root, "params"));
 	read_expect(reading, doc_get(root, "expect"));
+	read_recorded(reading);
+	check_provable(reading, doc_get(root, "expect"));
 }
 
 /* --- all of them ------------------------------------------------------------------------------ */
@@ -263,11 +311,12 @@ static void check_member(
 	const char *name = path + folder + 1;
 	AUTO_FREE char *file = loaded->has_doc ? doc_beside(&loaded->doc, path) : NULL;
 	if (!strcmp(name, case_file) || !strcmp(name, "cassette.jsonl") ||
-		!strncmp(name, "workspace/", 10) || !strncmp(name, "README", 6))
+		!strcmp(name, tools_file) || !strncmp(name, "workspace/", 10) ||
+		!strncmp(name, "README", 6))
 		return;
 	struct finding *it = finding_add(findings, RULE_REHEARSAL_CASE, NULL, NULL,
-		"no rehearsal reads this file: a case has case.yaml, cassette.jsonl, workspace/ "
-		"and README");
+		"no rehearsal reads this file: a case has case.yaml, cassette.jsonl, "
+		"tools.jsonl, workspace/ and README");
 	it->file = file ? arena_copy(&findings->arena, file, strlen(file)) : path;
 }
 
@@ -325,6 +374,7 @@ void cases_read(const struct loaded *loaded, struct cases *cases, struct finding
 static void case_done(struct rehearsal_case *item)
 {
 	json_decref(item->params);
+	recorded_steps_done(&item->recorded);
 	json_decref(item->expect.vars);
 	json_decref(item->expect.returns);
 	if (item->has_doc)

@@ -4,6 +4,7 @@
  */
 #ifndef CLI_BUNDLE_CASES_H
 #define CLI_BUNDLE_CASES_H
+#include "cli/bundle/recorded_steps.h"
 #include "cli/verb/loaded.h"
 
 #define CASE_DEFAULT "default"
@@ -38,7 +39,8 @@ struct rehearsal_case {
 	const char *folder;             /* "rehearsal/NAME", "rehearsal" of the default case */
 	json_t *params;                 /* owned object */
 	struct expectation expect;
-	struct doc doc; /* of case.yaml; unused by the default case */
+	struct recorded_steps recorded; /* of tools.jsonl */
+	struct doc doc;                 /* of case.yaml; unused by the default case */
 	bool has_doc;
 };
 

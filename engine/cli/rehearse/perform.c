@@ -11,9 +11,11 @@
 #include "instance/repository.h"
 #include "instance/stop.h"
 #include "machine/kind.h"
+#include "rehearse/cassette.h"
 #include "report/show.h"
 #include "report/summary.h"
 #include "report/text.h"
+#include "run/recorded.h"
 #include "run/replay.h"
 #include <fcntl.h>
 #include <string.h>
@@ -27,6 +29,10 @@ struct rehearsal {
 	const struct loaded *loaded;
 	struct stage stage;
 	struct rehearsal_pokes pokes;
+	struct recorded recorded;
+	struct journal_mark counted; /* the journal's executions are counted up to here */
+	json_t *executions;          /* owned: their number by state */
+	json_t *mismatches;          /* owned array of texts: steps that were not as recorded */
 	struct drive_listener shown;
 	struct statedir statedir;          /* the stage's */
 	char unanswered[DRIVE_NAME_BYTES]; /* the wait that nobody would have woken; "": none */
@@ -165,6 +171,86 @@ static void on_notice(void *ctx, const char *text)
 	r->shown.notice(r->shown.ctx, text);
 }
 
+/* --- recorded steps --------------------------------------------------------------------------- */
+
+static bool has_recorded(const void *ctx, const struct state *state)
+{
+	const struct rehearsal *r = ctx;
+	return recorded_steps_of(&r->performance->item->recorded, state->name, 0);
+}
+
+static void count_execution(void *ctx, const json_t *fields)
+{
+	AUTO_LINE line;
+	line_decode(fields, &line, NULL);
+	bool executed = line.fact.kind != FACT_VISITS;
+	if ((line.type == LINE_STEP || line.type == LINE_RETRY) && executed)
+		json_add_int(ctx, line.state, 1);
+}
+
+/* Counts the executions that are journaled, also by an earlier call of a rehearsal that is kept. */
+static int count_executions(struct rehearsal *rehearsal, struct err *e)
+{
+	struct instance instance = INSTANCE_NONE;
+	if (instance_open(&rehearsal->statedir, rehearsal->loaded->machine->name, &instance, e))
+		return -1;
+	AUTO_FD int fd = instance_journal(&instance, e);
+	int failed = fd < 0 || journal_each(fd, &rehearsal->counted, count_execution,
+				       rehearsal->executions, e);
+	instance_done(&instance);
+	return failed ? -1 : 0;
+}
+
+static json_t *command_of(const struct step *step)
+{
+	return json_pack("{s:O, s:s%}", "argv", step->order.argv, "stdin",
+		step->stdin_text ? step->stdin_text : "", step->stdin_text ? step->stdin_len : 0);
+}
+
+static int take_recorded(void *ctx, const struct step *step, struct fact *fact, struct err *why)
+{
+	struct rehearsal *r = ctx;
+	const struct recorded_steps *steps = &r->performance->item->recorded;
+	const struct recorded_step *next = NULL;
+	if (count_executions(r, why))
+		return -1;
+	next = recorded_steps_of(
+		steps, step->state->name, (size_t)json_get_int(r->executions, step->state->name));
+	json_auto_t *command = command_of(step);
+	json_auto_t *differences = next ? cassette_differences(next->match, command) : NULL;
+	if (next && !json_array_size(differences)) {
+		*fact = next->fact;
+		json_incref(fact->held);
+		return 0;
+	}
+	if (!next)
+		err_set(why, "tools.jsonl has no line left for it");
+	else
+		err_set(why, "the command does not match tools.jsonl:%u: %s", next->line,
+			json_string_value(json_array_get(differences, 0)));
+	json_array_append_new(
+		r->mismatches, json_sprintf("state %s, step %ju: %s", step->state->name,
+				       (uintmax_t)step->seq, why->text));
+	return -1;
+}
+
+/* Returns how many of the recorded steps were taken. */
+static size_t count_taken(struct rehearsal *rehearsal)
+{
+	const struct recorded_steps *steps = &rehearsal->performance->item->recorded;
+	struct err e = ERR_NONE;
+	size_t taken = 0;
+	const char *state;
+	json_t *queue;
+	if (!steps->count || count_executions(rehearsal, &e))
+		return 0;
+	json_object_foreach (steps->queues, state, queue) {
+		size_t times = (size_t)json_get_int(rehearsal->executions, state);
+		taken += times < json_array_size(queue) ? times : json_array_size(queue);
+	}
+	return taken;
+}
+
 /* Takes the settings of --config: the grants that the machine needs. */
 static int take_settings(const struct rehearsal *rehearsal, struct config *config, struct err *e)
 {
@@ -215,6 +301,7 @@ static int drive(struct rehearsal *rehearsal, struct drive_result *out, struct e
 		.id = rehearsal->loaded->machine->name,
 		.parameters = parameters,
 		.rehearsal_url = rehearsal->stage.url,
+		.recorded = &rehearsal->recorded,
 		.allow_root = call_has(rehearsal->call, "allow-root"),
 		.exit_on_wait = call_has(rehearsal->call, "exit-on-wait")};
 	rehearsal->shown = show_listener(&rehearsal->show);
@@ -269,6 +356,7 @@ static void add_mismatches(
 				(intmax_t)json_get_int(failure, "turn"),
 				json_get_text(failure, "text")));
 	}
+	json_array_extend(differences, rehearsal->mismatches);
 	if (*rehearsal->unanswered)
 		json_array_append_new(differences,
 			json_sprintf("state %s waits to be poked, and no cassette does it: add a "
@@ -344,6 +432,8 @@ static void judge(
 		return;
 	}
 	add_mismatches(rehearsal, failures, verdict->differences);
+	verdict->recorded = count_taken(rehearsal);
+	unused += (int64_t)(rehearsal->performance->item->recorded.count - verdict->recorded);
 	stage_told(&rehearsal->stage);
 	/* After a request that did not match, all else follows from that; and a rehearsal that was
 	 * to park has no end. */
@@ -354,6 +444,9 @@ static void judge(
 	print_differences(verdict->differences);
 	if (show_tells(&rehearsal->show))
 		print_report(rehearsal, out);
+	if (show_tells(&rehearsal->show) && verdict->recorded)
+		printf("%-14s%zu step%s, not executed\n", "recorded", verdict->recorded,
+			verdict->recorded == 1 ? "" : "s");
 	print_unused(rehearsal, unused);
 }
 
@@ -417,8 +510,12 @@ void perform(const struct performance *performance, struct case_result *out)
 		.loaded = performance->loaded,
 		.stage = STAGE_NONE,
 		.endpoints = json_object(),
+		.counted = journal_start(),
+		.executions = json_object(),
+		.mismatches = json_array(),
 		.files_fd = -1};
 	int64_t began = clock_monotonic_ms();
+	r.recorded = (struct recorded){has_recorded, take_recorded, &r};
 	*out = (struct case_result){.differences = json_array(), .visits = json_object()};
 	r.visits = out->visits;
 	summary_init(&r.summary);
@@ -433,6 +530,8 @@ void perform(const struct performance *performance, struct case_result *out)
 	summary_done(&r.summary);
 	own_close(&r.files_fd);
 	json_decref(r.endpoints);
+	json_decref(r.executions);
+	json_decref(r.mismatches);
 	json_decref(r.blackboard);
 }
 

@@ -22,6 +22,7 @@ struct case_result {
 	char reason[4096];
 	json_t *differences; /* owned array of texts; empty: the case passes */
 	json_t *visits;      /* owned object: what it reached (coverage.h) */
+	size_t recorded;     /* steps that were taken from tools.jsonl and not executed */
 	int64_t ms;
 };
 

@@ -30,6 +30,14 @@ static void each_difference(
 		each_line(out, json_string_value(text), visit);
 }
 
+/* Appends how many steps were not executed; nothing if all were. */
+static void add_recorded(struct buf *out, const char *before, size_t recorded, const char *after)
+{
+	if (recorded)
+		buf_addf(out, "%s%zu step%s recorded, not executed%s", before, recorded,
+			recorded == 1 ? "" : "s", after);
+}
+
 /* --- text ------------------------------------------------------------------------------------- */
 
 static void text_difference(struct buf *out, const char *text)
@@ -52,6 +60,7 @@ static void text_add(struct buf *out, size_t number, const struct rehearsal_case
 		text_pad(out, from, NAME_COLUMNS);
 		text_clean(out, item->description, TEXT_COLUMNS);
 	}
+	add_recorded(out, " (", verdict->recorded, ")");
 	buf_addc(out, '\n');
 	each_difference(out, verdict, text_difference);
 }
@@ -102,6 +111,7 @@ static void tap_add(struct buf *out, size_t number, const struct rehearsal_case 
 		tap_text(out, item->description);
 	}
 	buf_addc(out, '\n');
+	add_recorded(out, "#   ", verdict->recorded, "\n");
 	each_difference(out, verdict, tap_difference);
 }
 

@@ -165,6 +165,7 @@ static void drive(
 		.record_dir = s->record_dir,
 		.without_secrets = without_secrets,
 		.rehearsal_url = s->rehearsal_url,
+		.recorded = s->recorded,
 		.allow_root = s->allow_root,
 		.allow_root_jail = s->allow_root_jail,
 		.auto_approve = s->auto_approve,

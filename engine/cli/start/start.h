@@ -20,6 +20,7 @@ struct start {
 	const json_t *overrides;          /* array of strings */
 	const struct config_paths *paths; /* of the operator's configuration; NULL: none */
 	const char *record_dir, *rehearsal_url;
+	const struct recorded *recorded; /* of a rehearsal; NULL: none */
 	bool allow_root, allow_root_jail, exit_on_wait, auto_approve;
 };
 
