@@ -60,11 +60,10 @@ bool fixed_refers(const char *text)
 void fixed_note(struct reader *reader, const struct state *state, enum fixed_key key,
 	const struct variable *parameter)
 {
-	struct fixed_use **last = &reader->m->fixed;
-	while (*last)
-		last = &(*last)->next;
+	struct fixed_use **last = reader->fixed_end ? reader->fixed_end : &reader->m->fixed;
 	*last = arena_alloc(&reader->m->arena, sizeof(**last));
 	**last = (struct fixed_use){.parameter = parameter, .key = key, .state = state};
+	reader->fixed_end = &(*last)->next;
 }
 
 /* Reports a value that a declaration has, or an end of the range of one without, if no start could

@@ -32,6 +32,7 @@ struct reader {
 	json_t *no_types;            /* the names that were reported as no type */
 	struct prompt_docs *prompts; /* the caller's, or our own */
 	struct letters *letters;
+	struct fixed_use **fixed_end; /* where m->fixed goes on; NULL: it is empty */
 };
 
 /* Returns a site in the machine file; `state` NULL: outside the states. */
