@@ -37,10 +37,15 @@ struct queue {
 	char first[POSITION_NAME_BYTES], last[POSITION_NAME_BYTES];
 };
 
+static int open_queue(const struct instance *instance)
+{
+	return openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+}
+
 static int scan(const struct instance *instance, struct queue *out, struct err *e)
 {
 	*out = (struct queue){0};
-	int fd = openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	int fd = open_queue(instance);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	if (!dir) {
 		own_close(&fd);
@@ -123,32 +128,32 @@ int pokes_first(const struct instance *instance, char name[POSITION_NAME_BYTES],
 	}
 }
 
+/* Removes a poke from the queue: renames it to `bad`, or NULL: unlinks it. */
+static int take_out(
+	const struct instance *instance, const char *name, const char *bad, struct err *e)
+{
+	if (!is_poke(name)) /* a journal from elsewhere may hold any name */
+		return 0;
+	AUTO_FD int dir = open_queue(instance);
+	if (dir < 0)
+		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", instance->path);
+	if (bad ? renameat(dir, name, dir, bad) : unlinkat(dir, name, 0))
+		return errno == ENOENT ? 0
+		       : bad           ? err_errno(e, "cannot set the poke %s aside", name)
+				       : err_errno(e, "cannot remove the poke %s", name);
+	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", instance->path) : 0;
+}
+
 int pokes_set_aside(const struct instance *instance, const char *name, struct err *e)
 {
 	char bad[POSITION_NAME_BYTES + 8];
-	if (!is_poke(name)) /* a journal from elsewhere may hold any name */
-		return 0;
-	AUTO_FD int dir =
-		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (dir < 0)
-		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", instance->path);
 	snprintf(bad, sizeof(bad), "%s.bad", name);
-	if (renameat(dir, name, dir, bad))
-		return errno == ENOENT ? 0 : err_errno(e, "cannot set the poke %s aside", name);
-	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", instance->path) : 0;
+	return take_out(instance, name, bad, e);
 }
 
 int pokes_remove(const struct instance *instance, const char *name, struct err *e)
 {
-	if (!is_poke(name)) /* a journal from elsewhere may hold any name */
-		return 0;
-	AUTO_FD int dir =
-		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	if (dir < 0)
-		return errno == ENOENT ? 0 : err_errno(e, "cannot open %s/pokes", instance->path);
-	if (unlinkat(dir, name, 0))
-		return errno == ENOENT ? 0 : err_errno(e, "cannot remove the poke %s", name);
-	return fsync(dir) ? err_errno(e, "cannot sync %s/pokes", instance->path) : 0;
+	return take_out(instance, name, NULL, e);
 }
 
 int pokes_lock(const struct instance *instance, struct err *e)
@@ -187,8 +192,7 @@ static int write_poke(const struct instance *instance, const struct queue *queue
 	char name[POSITION_NAME_BYTES];
 	unsigned long long order = queue->count ? strtoull(queue->last, NULL, 10) + 1 : 1;
 	snprintf(name, sizeof(name), "%020llu-%08x.json", order, noise);
-	AUTO_FD int dir =
-		openat(instance->dir_fd, "pokes", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	AUTO_FD int dir = open_queue(instance);
 	if (dir < 0)
 		return err_errno(e, "cannot open %s/pokes", instance->path);
 	/* A single temporary name suffices, since one writer at a time holds the lock: the next one
