@@ -1,6 +1,7 @@
 #include "rehearse/cassette.h"
 
 #include "rehearse/excerpt.h"
+#include "rehearse/json_lines.h"
 
 #include "base/io.h"
 #include "base/json.h"
@@ -40,19 +41,16 @@ static int add_exchange(
 int cassette_read(struct cassette *cassette, const char *name, struct err *e)
 {
 	AUTO_FREE char *text = NULL;
-	size_t len, number = 1;
+	size_t len;
 	if (io_read_file(AT_FDCWD, name, CASSETTE_BYTES_MAX, &text, &len, e))
 		return -1;
 	/* The file is a copy, so messages use only its name. */
 	name = strrchr(name, '/') ? strrchr(name, '/') + 1 : name;
-	for (size_t at = 0; at < len; number++) {
-		const char *newline = memchr(text + at, '\n', len - at);
-		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
-		bool blank = strspn(text + at, " \t\r") >= line_len;
-		json_auto_t *value = blank ? NULL : cassette_line(text + at, line_len, e);
-		if (!blank && (!value || add_exchange(cassette, value, name, number, e)))
-			return err_wrap(e, "%s:%zu", name, number);
-		at += line_len + 1;
+	struct json_lines lines = {.text = text, .len = len};
+	while (json_lines_next(&lines)) {
+		json_auto_t *value = cassette_line(lines.line, lines.line_len, e);
+		if (!value || add_exchange(cassette, value, name, lines.number, e))
+			return err_wrap(e, "%s:%u", name, lines.number);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
  */
 #include "base/json.h"
 #include "contract/line.h"
+#include "tests/fuzz/lines_fuzz.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -72,12 +73,6 @@ static void take(const char *text, size_t len)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-	const char *at = (const char *)data, *end = at + len;
-	while (at < end) {
-		const char *newline = memchr(at, '\n', (size_t)(end - at));
-		size_t n = (size_t)((newline ? newline : end) - at);
-		take(at, n);
-		at += n + (newline != NULL);
-	}
+	lines_each(data, len, take);
 	return 0;
 }

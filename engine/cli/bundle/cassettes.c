@@ -3,6 +3,7 @@
 #include "cli/bundle/cases.h"
 
 #include "rehearse/cassette.h"
+#include "rehearse/json_lines.h"
 #include <string.h>
 
 /* Reports in one cassette: an author who made more of these mistakes has seen the first. */
@@ -36,19 +37,14 @@ static void check_text(const struct loaded *loaded, const struct doc *doc, const
 	size_t len, struct findings *findings)
 {
 	size_t seen = 0;
-	uint32_t number = 1;
-	for (size_t at = 0; at < len && seen < SEEN_MAX; number++) {
-		const char *newline = memchr(text + at, '\n', len - at);
-		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
-		bool blank = strspn(text + at, " \t\r") >= line_len;
+	struct json_lines lines = {.text = text, .len = len};
+	while (seen < SEEN_MAX && json_lines_next(&lines)) {
 		struct err e = ERR_NONE;
-		const char *fault =
-			blank ? NULL : fault_of(loaded->machine, text + at, line_len, &e);
-		struct doc_pos pos = {number, 1, number, 1};
+		const char *fault = fault_of(loaded->machine, lines.line, lines.line_len, &e);
+		struct doc_pos pos = {lines.number, 1, lines.number, 1};
 		if (fault)
 			finding_at(findings, RULE_CASSETTE_LINE, doc, pos, "%s", fault);
 		seen += fault != NULL;
-		at += line_len + 1;
 	}
 }
 

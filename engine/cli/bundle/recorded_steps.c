@@ -2,6 +2,7 @@
 
 #include "base/cleanup.h"
 #include "machine/kind.h"
+#include "rehearse/json_lines.h"
 #include "schema/read.h"
 #include "schema/shape.h"
 #include <string.h>
@@ -111,18 +112,14 @@ void recorded_steps_read(struct recorded_steps *steps, const struct machine *mac
 {
 	struct steps_reading reading = {
 		.steps = steps, .machine = machine, .file = file->name, .findings = findings};
-	const char *text = file->text;
-	size_t len = file->len;
-	uint32_t number = 1;
+	struct json_lines lines = {.text = file->text, .len = file->len};
 	*steps = (struct recorded_steps){.queues = json_object()};
-	for (size_t at = 0; at < len && reading.seen < SEEN_MAX; number++) {
-		const char *newline = memchr(text + at, '\n', len - at);
-		size_t line_len = newline ? (size_t)(newline - text) - at : len - at;
-		if (strspn(text + at, " \t\r") < line_len && steps->count < STEPS_MAX)
-			read_line(&reading, text + at, line_len, number);
-		else if (steps->count == STEPS_MAX)
-			return report(&reading, number, 1, "a case has at most 100,000 such lines");
-		at += line_len + 1;
+	while (reading.seen < SEEN_MAX && json_lines_next(&lines)) {
+		if (steps->count == STEPS_MAX) {
+			report(&reading, lines.number, 1, "a case has at most 100,000 such lines");
+			return;
+		}
+		read_line(&reading, lines.line, lines.line_len, lines.number);
 	}
 }
 
