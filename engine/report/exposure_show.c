@@ -16,13 +16,9 @@ enum { INDENT_COLUMNS = 15 };
 
 static void add_words(struct buf *out, const char *label, const char *text)
 {
-	size_t at = out->len;
 	AUTO_BUF clean = BUF_INIT(EXPOSURE_BYTES_MAX);
 	text_clean(&clean, text, SIZE_MAX);
-	buf_addf(out, "  %s", label);
-	text_pad(out, at, INDENT_COLUMNS);
-	wrap_text(out, clean.data, INDENT_COLUMNS, text_page_columns());
-	buf_addc(out, '\n');
+	text_entry(out, label, clean.data, INDENT_COLUMNS);
 }
 
 /* Appends "timeout_secs=60, memory_mb=2048, ...". */

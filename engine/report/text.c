@@ -348,3 +348,12 @@ void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_
 	if (count > 1)
 		buf_addf(out, ", %jd times", (intmax_t)count);
 }
+
+void text_entry(struct buf *out, const char *label, const char *clean, size_t indent)
+{
+	size_t at = out->len;
+	buf_addf(out, "  %s", label);
+	text_pad(out, at, indent);
+	wrap_text(out, clean, indent, text_page_columns());
+	buf_addc(out, '\n');
+}

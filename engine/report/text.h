@@ -66,6 +66,9 @@ void text_bytes(struct buf *out, int64_t bytes);
 /* Appends a line about `count` refused connections from a journal's egress line, for a reason of
  * broker/parse/pin.h: "egress refused: HOST:PORT, another name in TLS, 2 times". */
 void text_refusal(struct buf *out, const char *endpoint, const char *why, int64_t count);
+/* Appends an entry of a page: the label after two blanks, and from column `indent` on the cleaned
+ * text, wrapped to the page. */
+void text_entry(struct buf *out, const char *label, const char *clean, size_t indent);
 /* Pads the line begun at `from` with blanks to `width` columns, and at least one. */
 void text_pad(struct buf *out, size_t from, size_t width);
 #endif

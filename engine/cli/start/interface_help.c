@@ -10,13 +10,9 @@ enum { HELP_BYTES_MAX = 16 * 1024 * 1024, INDENT_COLUMNS = 14 };
 
 static void add_line(struct buf *out, const char *label, const char *text)
 {
-	size_t at = out->len;
 	AUTO_BUF clean = BUF_INIT(HELP_BYTES_MAX);
 	text_clean_hidden(&clean, text, SIZE_MAX);
-	buf_addf(out, "  %s", label);
-	text_pad(out, at, INDENT_COLUMNS);
-	wrap_text(out, clean.data, INDENT_COLUMNS, text_page_columns());
-	buf_addc(out, '\n');
+	text_entry(out, label, clean.data, INDENT_COLUMNS);
 }
 
 static void print_interface(const struct machine *machine)
