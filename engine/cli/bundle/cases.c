@@ -409,6 +409,11 @@ const struct rehearsal_case *cases_find(const struct cases *cases, const char *n
 	return NULL;
 }
 
+bool cases_expects(const struct rehearsal_case *item)
+{
+	return strcmp(item->name, CASE_DEFAULT) != 0;
+}
+
 size_t cases_docs(const struct cases *cases, const struct doc ***docs, size_t count)
 {
 	const struct doc **grown =

@@ -56,6 +56,8 @@ void cases_read(const struct loaded *loaded, struct cases *cases, struct finding
 void cases_done(struct cases *cases);
 /* Returns the case of that name; NULL: there is none. */
 const struct rehearsal_case *cases_find(const struct cases *cases, const char *name);
+/* Reports whether the case states its expectations: every one but the default case. */
+bool cases_expects(const struct rehearsal_case *item);
 /* Drops all cases but `item`, which is one of them. */
 void cases_keep(struct cases *cases, const struct rehearsal_case *item);
 /* Appends the documents whose lines findings may show to `docs`; returns the new count. */

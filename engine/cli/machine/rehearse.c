@@ -1,7 +1,6 @@
 #include "cli/rehearse/coverage.h"
 #include "cli/rehearse/suite.h"
 #include "cli/rehearse/verdicts.h"
-#include "cli/start/parameters.h"
 #include "machine/blackboard.h"
 #include "report/text.h"
 #include <string.h>
@@ -66,16 +65,17 @@ static int tell_coverage(
 	const struct call *call, struct results *results, const struct loaded *loaded, int code)
 {
 	AUTO_BUF text = BUF_INIT(OUTPUT_BYTES_MAX);
-	json_auto_t *sums = coverage_json(&results->coverage);
 	int percent = coverage_percent(&results->coverage);
 	struct err e = ERR_NONE; /* check_options has read it */
 	long least = 0;
-	if (!strcmp(results->coverage_form, "json"))
+	if (!strcmp(results->coverage_form, "json")) {
+		json_auto_t *sums = coverage_json(&results->coverage);
 		text_json_line(sums);
-	else if (!strcmp(results->coverage_form, "cobertura"))
+	} else if (!strcmp(results->coverage_form, "cobertura")) {
 		coverage_cobertura(&results->coverage, loaded->bundle->machine_label, &text);
-	else if (*results->coverage_form)
+	} else if (*results->coverage_form) {
 		coverage_text(&results->coverage, &text);
+	}
 	print(&text, stdout);
 	if (call_int(call, "min-coverage", (long[]){0, 100}, &least, &e) || percent >= least)
 		return code;
@@ -127,8 +127,8 @@ static int rehearse_one(
 		.call = call, .loaded = loaded, .item = item, .alone = true};
 	struct case_result verdict;
 	perform(&performance, &verdict);
-	bool expects = strcmp(item->name, CASE_DEFAULT) != 0, passes = verdict_passes(&verdict);
-	int code = verdict.refused || !expects ? verdict.exit_code : EXIT_OK;
+	bool passes = verdict_passes(&verdict);
+	int code = verdict.refused || !cases_expects(item) ? verdict.exit_code : EXIT_OK;
 	if (verdict.refused && *verdict.reason)
 		text_complain("%s", verdict.reason);
 	verdict_done(&verdict);
@@ -159,22 +159,21 @@ static int check_options(const struct call *call, const struct cases *cases)
 	return EXIT_OK;
 }
 
-static int check_parameters(
-	const struct call *call, const struct machine *machine, const struct rehearsal_case *item)
+static int check_parameters(const struct performance *performance)
 {
 	struct err e = ERR_NONE;
+	const struct machine *machine = performance->loaded->machine;
 	const char *name;
 	json_t *value;
-	json_auto_t *given = parameters_read(call, machine, &e), *trial = blackboard_new(machine);
+	json_auto_t *given = case_parameters(performance, &e), *trial = blackboard_new(machine);
 	if (!given)
 		return verb_fail(EXIT_REFUSED, &e);
-	json_object_update_missing(given, item->params);
 	json_object_foreach (given, name, value)
 		if (blackboard_set_parameter(machine, trial, name, value, VALUE_WHOLE, &e))
 			return verb_fail(EXIT_REFUSED, &e);
 	if (!blackboard_complete(machine, trial, &e))
 		return EXIT_OK;
-	err_wrap(&e, "case %s", item->name);
+	err_wrap(&e, "case %s", performance->item->name);
 	return verb_fail(EXIT_REFUSED, &e);
 }
 
@@ -184,7 +183,8 @@ static int check_all(
 {
 	int code = check_options(call, cases);
 	for (size_t i = 0; code == EXIT_OK && i < cases->count; i++)
-		code = check_parameters(call, loaded->machine, &cases->items[i]);
+		code = check_parameters(&(struct performance){
+			.call = call, .loaded = loaded, .item = &cases->items[i]});
 	return code;
 }
 

@@ -4,8 +4,6 @@
 #include "report/text.h"
 #include <string.h>
 
-enum { PLACE_COLUMNS = 60 };
-
 /* --- collecting ------------------------------------------------------------------------------- */
 
 /* Returns the name of the edge that a step took: a clause's number, or a label. */

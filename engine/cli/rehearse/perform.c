@@ -267,13 +267,11 @@ static int take_settings(const struct rehearsal *rehearsal, struct config *confi
 	return refused ? err_set(e, "%s: see above", file) : 0;
 }
 
-/* Returns the case's parameters and those of the call, which count more. */
-static json_t *parameters_of(const struct rehearsal *rehearsal, struct err *e)
+json_t *case_parameters(const struct performance *performance, struct err *e)
 {
-	json_auto_t *given = parameters_read(rehearsal->call, rehearsal->loaded->machine, e);
-	json_t *all = given ? json_copy(rehearsal->performance->item->params) : NULL;
+	json_t *all = parameters_read(performance->call, performance->loaded->machine, e);
 	if (all)
-		json_object_update(all, given);
+		json_object_update_missing(all, performance->item->params);
 	return all;
 }
 
@@ -281,7 +279,7 @@ static int drive(struct rehearsal *rehearsal, struct drive_result *out, struct e
 {
 	const char *names[PROVIDERS_MAX], *wire = call_value(rehearsal->call, "wire");
 	bool openai = wire && !strcmp(wire, "openai");
-	json_auto_t *parameters = parameters_of(rehearsal, e);
+	json_auto_t *parameters = case_parameters(rehearsal->performance, e);
 	if (!parameters)
 		return -1;
 	struct config *config = config_rehearsal(names, providers_of(rehearsal->loaded, names),
@@ -373,18 +371,12 @@ static void print_differences(const json_t *differences)
 		text_complain("rehearsal: %s", json_string_value(difference));
 }
 
-/* Reports whether the case is one that states its expectations. */
-static bool has_expectations(const struct rehearsal_case *item)
-{
-	return strcmp(item->name, CASE_DEFAULT) != 0;
-}
-
 /* Compares the end with what the case expects. Of the default case alone, the exit status tells. */
 static void compare(const struct rehearsal *rehearsal, const struct drive_result *out,
 	int64_t unused, struct case_result *verdict)
 {
 	bool ok = out->status == RUN_OK;
-	if (rehearsal->performance->alone && !has_expectations(rehearsal->performance->item))
+	if (rehearsal->performance->alone && !cases_expects(rehearsal->performance->item))
 		return;
 	struct observed observed = {.state = out->state,
 		.reason = out->reason,
@@ -454,7 +446,7 @@ static void judge(
 static int check_cassettes(const struct rehearsal *rehearsal, struct err *e)
 {
 	const struct machine *m = rehearsal->loaded->machine;
-	if (has_expectations(rehearsal->performance->item))
+	if (cases_expects(rehearsal->performance->item))
 		return 0;
 	for (size_t i = 0; m && !rehearsal->stage.cassette_count && i < m->state_count; i++)
 		if (state_is(&m->states[i], TRAIT_MODEL))

@@ -26,6 +26,9 @@ struct case_result {
 	int64_t ms;
 };
 
+/* Returns the parameters that it gives the machine: the case's, and those of the call, which count
+ * more. New reference; NULL: the call's cannot be read. */
+json_t *case_parameters(const struct performance *performance, struct err *e);
 /* Performs it, and prints it as a run if it is alone. Fills `out` in any case. */
 void perform(const struct performance *performance, struct case_result *out);
 void verdict_done(struct case_result *verdict);

@@ -1,11 +1,23 @@
 #include "cli/rehearse/verdicts.h"
 
+#include "report/html.h"
 #include "report/text.h"
 #include <string.h>
 
-enum { NAME_COLUMNS = 16, TEXT_COLUMNS = 4000, LINE_BYTES = 8192 };
+enum { NAME_COLUMNS = 16, TEXT_COLUMNS = 4000, LINE_BYTES = 8192, TEXT_BYTES = 64 * 1024 };
 
 typedef void difference_visitor(struct buf *out, const char *text);
+typedef void character_writer(struct buf *out, char c);
+
+/* Appends a text on one line, without control characters; `put` escapes what the format would
+ * understand. */
+static void put_text(struct buf *out, character_writer *put, const char *text)
+{
+	AUTO_BUF clean = BUF_INIT(TEXT_BYTES);
+	text_clean(&clean, text, TEXT_COLUMNS);
+	for (size_t i = 0; i < clean.len && !clean.failed; i++)
+		put(out, clean.data[i]);
+}
 
 static void each_line(struct buf *out, const char *text, difference_visitor *visit)
 {
@@ -82,16 +94,11 @@ static void tap_begin(struct buf *out, const char *machine, const struct verdict
 	buf_addf(out, "1..%zu\n", counts->cases);
 }
 
-/* Appends a text on one line. A # would begin a directive, and a backslash an escape. */
-static void tap_text(struct buf *out, const char *text)
+static void tap_character(struct buf *out, char c)
 {
-	AUTO_BUF clean = BUF_INIT(64 * 1024);
-	text_clean(&clean, text, TEXT_COLUMNS);
-	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++) {
-		if (*at == '#' || *at == '\\')
-			buf_addc(out, '\\');
-		buf_addc(out, *at);
-	}
+	if (c == '#' || c == '\\') /* a directive, an escape */
+		buf_addc(out, '\\');
+	buf_addc(out, c);
 }
 
 static void tap_difference(struct buf *out, const char *text)
@@ -105,10 +112,10 @@ static void tap_add(struct buf *out, size_t number, const struct rehearsal_case 
 	const struct case_result *verdict)
 {
 	buf_addf(out, "%sok %zu - ", verdict_passes(verdict) ? "" : "not ", number);
-	tap_text(out, item->name);
+	put_text(out, tap_character, item->name);
 	if (*item->description) {
 		buf_adds(out, ": ");
-		tap_text(out, item->description);
+		put_text(out, tap_character, item->description);
 	}
 	buf_addc(out, '\n');
 	add_recorded(out, "#   ", verdict->recorded, "\n");
@@ -119,16 +126,9 @@ static void tap_add(struct buf *out, size_t number, const struct rehearsal_case 
 
 void verdict_xml(struct buf *out, const char *text)
 {
-	AUTO_BUF clean = BUF_INIT(64 * 1024);
+	AUTO_BUF clean = BUF_INIT(TEXT_BYTES);
 	text_clean(&clean, text, TEXT_COLUMNS);
-	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++)
-		switch (*at) {
-		case '&': buf_adds(out, "&amp;"); break;
-		case '<': buf_adds(out, "&lt;"); break;
-		case '>': buf_adds(out, "&gt;"); break;
-		case '"': buf_adds(out, "&quot;"); break;
-		default: buf_addc(out, *at);
-		}
+	html_text(out, clean.data ? clean.data : "", SIZE_MAX);
 }
 
 static void junit_difference(struct buf *out, const char *text)
@@ -182,21 +182,27 @@ static void junit_end(struct buf *out, const struct verdict_counts *counts)
 
 /* --- GitHub ----------------------------------------------------------------------------------- */
 
-/* Appends a text for a workflow command, whose own characters are escaped. */
-static void github_text(struct buf *out, const char *text, bool property)
+/* The characters of a workflow command's own are escaped: fewer in its message than in its
+ * properties. */
+static void message_character(struct buf *out, char c)
 {
-	AUTO_BUF clean = BUF_INIT(64 * 1024);
-	text_clean(&clean, text, TEXT_COLUMNS);
-	for (const char *at = clean.failed || !clean.data ? "" : clean.data; *at; at++)
-		if (*at == '%' || (property && (*at == ':' || *at == ',')))
-			buf_addf(out, "%%%02X", (unsigned)(unsigned char)*at);
-		else
-			buf_addc(out, *at);
+	if (c == '%')
+		buf_adds(out, "%25");
+	else
+		buf_addc(out, c);
+}
+
+static void property_character(struct buf *out, char c)
+{
+	if (c == ':' || c == ',')
+		buf_addf(out, "%%%02X", (unsigned)c);
+	else
+		message_character(out, c);
 }
 
 static void github_difference(struct buf *out, const char *text)
 {
-	github_text(out, text, false);
+	put_text(out, message_character, text);
 	buf_adds(out, "%0A");
 }
 
@@ -207,10 +213,10 @@ static void github_add(struct buf *out, size_t number, const struct rehearsal_ca
 	if (verdict_passes(verdict))
 		return;
 	buf_adds(out, "::error title=rehearsal ");
-	github_text(out, item->name, true);
+	put_text(out, property_character, item->name);
 	if (item->has_doc) {
 		buf_adds(out, ",file=");
-		github_text(out, item->doc.file, true);
+		put_text(out, property_character, item->doc.file);
 		buf_adds(out, ",line=1");
 	}
 	buf_adds(out, "::");
